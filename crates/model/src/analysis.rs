@@ -1,0 +1,156 @@
+//! What is concluded from a run. Computed by `stats`, shown by `report`.
+
+use crate::metric::Metric;
+use crate::names::Placement;
+use crate::warning::Warning;
+use serde::{Deserialize, Serialize};
+
+/// The outcome of a comparison. METHOD.md, "Verdict".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The variant is faster than the baseline.
+    Faster,
+    /// The variant is slower than the baseline.
+    Slower,
+    /// The difference is smaller than the one that matters.
+    Equivalent,
+    /// This run cannot tell.
+    Undecided,
+}
+
+/// One figure of one phase of one variant, over the valid trials.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The phase.
+    pub phase: String,
+    /// The variant.
+    pub variant: String,
+    /// The placement.
+    pub placement: Placement,
+    /// The figure.
+    pub metric: Metric,
+    /// Its unit.
+    pub unit: String,
+    /// Median over trials.
+    pub median: f64,
+    /// Smallest trial.
+    pub min: f64,
+    /// Largest trial.
+    pub max: f64,
+    /// How many trials.
+    pub trials: u32,
+}
+
+/// A ratio with its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RatioInterval {
+    /// Geometric mean of the within-block ratios.
+    pub ratio: f64,
+    /// Lower end; 0 where a single block gives no interval.
+    pub ci_low: f64,
+    /// Upper end; infinite (`null` in JSON) where a single block gives no interval.
+    #[serde(with = "finite_or_null")]
+    pub ci_high: f64,
+}
+
+mod finite_or_null {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(x: &f64, s: S) -> Result<S::Ok, S::Error> {
+        x.is_finite().then_some(*x).serialize(s)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<f64, D::Error> {
+        Ok(Option::<f64>::deserialize(d)?.unwrap_or(f64::INFINITY))
+    }
+}
+
+/// A variant against the baseline, in one phase, placement and metric.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The phase.
+    pub phase: String,
+    /// The figure compared.
+    pub metric: Metric,
+    /// The variant.
+    pub variant: String,
+    /// The baseline.
+    pub baseline: String,
+    /// The placement.
+    pub placement: Placement,
+    /// Variant over baseline, in the metric: of seconds, a ratio below 1 is faster; of
+    /// operations a second, a ratio above 1.
+    #[serde(flatten)]
+    pub interval: RatioInterval,
+    /// The chance of a difference this large between equal paths, after Holm's correction and
+    /// for the looks taken; `None` with fewer than two blocks.
+    pub p: Option<f64>,
+    /// The outcome.
+    pub verdict: Verdict,
+    /// The control: the baseline against itself, in the same phase, placement and metric.
+    pub control: Option<RatioInterval>,
+    /// Complete blocks that it rests on.
+    pub blocks: u32,
+    /// The smallest relative difference that this run had an 80% chance to find: 0.03 for 3%.
+    pub detectable: Option<f64>,
+    /// Intervals of other methods that do not agree on the outcome.
+    pub disagreements: Vec<String>,
+}
+
+impl Comparison {
+    /// How many times faster the variant is, whichever way the metric points: above 1 is faster.
+    pub fn speed(&self) -> RatioInterval {
+        use crate::metric::Better;
+        match self.metric.better() {
+            Better::Higher => self.interval,
+            Better::Lower => RatioInterval {
+                ratio: 1.0 / self.interval.ratio,
+                ci_low: 1.0 / self.interval.ci_high,
+                ci_high: 1.0 / self.interval.ci_low,
+            },
+        }
+    }
+}
+
+/// A published figure beside the measured one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PublishedRow {
+    /// The phase.
+    pub phase: String,
+    /// The variant.
+    pub variant: String,
+    /// The figure.
+    pub metric: Metric,
+    /// The placement of the measured figure.
+    pub placement: Placement,
+    /// What was published, in the metric's unit.
+    pub published: f64,
+    /// What was measured here: the median.
+    pub measured: Option<f64>,
+    /// Measured over published.
+    pub ratio: Option<f64>,
+    /// How many times faster than the baseline it was published to be; `None` for the baseline.
+    pub published_speed: Option<f64>,
+    /// How many times faster than the baseline it was measured to be.
+    pub measured_speed: Option<f64>,
+    /// Whether the same side is faster here; `None` for the baseline and where it is undecided.
+    pub direction_agrees: Option<bool>,
+}
+
+/// All that is concluded from a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    /// Complete blocks: every trial of theirs is valid.
+    pub blocks: u32,
+    /// Trials that were voided.
+    pub void_trials: u32,
+    /// Figures.
+    pub summaries: Vec<Summary>,
+    /// Comparisons.
+    pub comparisons: Vec<Comparison>,
+    /// Published figures beside the measured ones.
+    pub published: Vec<PublishedRow>,
+    /// Warnings that come from the figures.
+    pub warnings: Vec<Warning>,
+}

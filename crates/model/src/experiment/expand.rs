@@ -1,0 +1,460 @@
+//! From what a person wrote to an [`Experiment`], or to a problem with line and column.
+
+use super::text::{ExperimentText, KeysText, MatrixText, PhaseText, ValuesText, VariantText};
+use super::{Experiment, LOOKS, Published, Variant};
+use crate::metric::Metric;
+use crate::names::{Op, Placement, nearest, unknown};
+use crate::path::{Options, Path};
+use crate::problem::{Kind, Problem, Result};
+use crate::stream::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
+use crate::workload::{
+    Distribution, Generate, KeyRecipe, Keys, Phase, ValueRecipe, Values, Workload,
+};
+use std::collections::HashSet;
+use std::ops::Range;
+use toml::Spanned;
+
+/// The longest file, and the most of each thing in it.
+const MAX_TEXT_BYTES: usize = 1 << 20;
+const MAX_VARIANTS: usize = 64;
+const MAX_PHASES: usize = 32;
+const MAX_COUNT: u64 = 1_000_000_000;
+const MIN_KEY_BYTES: u32 = 16;
+const DEFAULT_BUDGET_S: f64 = 300.0;
+const MAX_BLOCKS: u32 = 1000;
+
+/// Where in which text: makes places for messages.
+struct Source<'a> {
+    text: &'a str,
+    file: &'a str,
+}
+
+impl Source<'_> {
+    fn place(&self, span: Range<usize>) -> String {
+        let before = self.text.get(..span.start).unwrap_or_default();
+        let line = before.matches('\n').count() + 1;
+        let column = before
+            .rsplit('\n')
+            .next()
+            .map_or(0, |tail| tail.chars().count())
+            + 1;
+        format!("{}:{line}:{column}", self.file)
+    }
+
+    fn bad(&self, span: Range<usize>, what: impl Into<String>, next: impl Into<String>) -> Problem {
+        Problem::new(Kind::Usage, what)
+            .at(self.place(span))
+            .next(next)
+    }
+}
+
+pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment> {
+    let source = Source { text, file };
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(Problem::new(Kind::Usage, "an experiment of over 1 MiB is not read").at(file));
+    }
+    let raw: ExperimentText = toml::from_str(text).map_err(|e| syntax(&source, &e))?;
+    let phases = phases(&source, &raw)?;
+    let variants = variants(&source, &raw)?;
+    let baseline = baseline(&source, &raw, &variants)?;
+    let published = published(&source, &raw, &phases, &variants)?;
+    let workload = Workload {
+        keys: keys(&source, &raw.keys)?,
+        values: values(&source, &raw.values)?,
+        generate: raw.generate,
+        concurrency: concurrency(&source, &raw)?,
+        phases,
+    };
+    in_loop_is_possible(&source, &raw, &workload)?;
+    Ok(Experiment {
+        name: name(&source, &raw.name)?,
+        delta: delta(&source, raw.delta.as_ref())?,
+        metrics: metrics(&source, raw.metrics.as_ref())?,
+        budget_s: budget_s(&source, raw.budget_s.as_ref())?,
+        max_blocks: max_blocks(&source, raw.max_blocks.as_ref())?,
+        title: raw.title,
+        question: raw.question,
+        source: raw.source,
+        placements: raw
+            .placement
+            .map_or(vec![Placement::Split], |p| p.into_vec()),
+        baseline,
+        variants,
+        workload,
+        published,
+        text: text.to_owned(),
+    })
+}
+
+/// What the TOML reader says, with the nearest known name where a key is unknown.
+fn syntax(source: &Source<'_>, error: &toml::de::Error) -> Problem {
+    let message = error.message().trim().replace('\n', "; ");
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let next = match (message.starts_with("unknown"), quoted.next()) {
+        (true, Some(typed)) => match nearest(typed, quoted) {
+            Some(name) => format!("did you mean `{name}`?"),
+            None => "see `docs/reference/experiment.md` for the keys there are".to_owned(),
+        },
+        _ => "see `docs/reference/experiment.md`".to_owned(),
+    };
+    let problem = Problem::new(Kind::Usage, message).next(next);
+    problem.at(error
+        .span()
+        .map_or(source.file.to_owned(), |span| source.place(span)))
+}
+
+fn name(source: &Source<'_>, raw: &Spanned<String>) -> Result<String> {
+    let name = raw.get_ref();
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if name.is_empty() || name.len() > 64 || !name.chars().all(fits) {
+        let what = format!("`{name}` cannot be the name of an experiment");
+        return Err(source.bad(
+            raw.span(),
+            what,
+            "use up to 64 letters, digits, `-` and `_`",
+        ));
+    }
+    Ok(name.clone())
+}
+
+/// Parses `5%` or `0.05`.
+pub fn parse_delta(text: &str) -> Option<f64> {
+    let delta = match text.trim().strip_suffix('%') {
+        Some(percent) => percent.trim().parse::<f64>().ok()? / 100.0,
+        None => text.trim().parse().ok()?,
+    };
+    (delta > 0.0 && delta < 1.0).then_some(delta)
+}
+
+fn delta(source: &Source<'_>, raw: Option<&Spanned<String>>) -> Result<f64> {
+    let Some(raw) = raw else { return Ok(0.05) };
+    parse_delta(raw.get_ref()).ok_or_else(|| {
+        let what = format!(
+            "delta `{}` is not a share between 0% and 100%",
+            raw.get_ref()
+        );
+        source.bad(
+            raw.span(),
+            what,
+            "write the smallest difference that matters, as in \"5%\"",
+        )
+    })
+}
+
+fn metrics(source: &Source<'_>, raw: Option<&Spanned<Vec<String>>>) -> Result<Vec<Metric>> {
+    let Some(raw) = raw else {
+        return Ok(vec![Metric::OpsPerS]);
+    };
+    let parsed: Result<Vec<Metric>> = raw.get_ref().iter().map(|name| name.parse()).collect();
+    let metrics = parsed.map_err(|problem| problem.at(source.place(raw.span())))?;
+    if metrics.is_empty() {
+        return Err(source.bad(raw.span(), "no metric to compare", "write [\"ops_per_s\"]"));
+    }
+    Ok(metrics)
+}
+
+fn budget_s(source: &Source<'_>, raw: Option<&Spanned<f64>>) -> Result<f64> {
+    match raw {
+        None => Ok(DEFAULT_BUDGET_S),
+        Some(raw) if *raw.get_ref() > 0.0 && *raw.get_ref() <= 7.0 * 86_400.0 => Ok(*raw.get_ref()),
+        Some(raw) => Err(source.bad(
+            raw.span(),
+            "the budget is not between 0 seconds and a week",
+            "write the seconds that the blocks may take, as in budget_s = 300.0",
+        )),
+    }
+}
+
+fn max_blocks(source: &Source<'_>, raw: Option<&Spanned<u32>>) -> Result<u32> {
+    let default = LOOKS[LOOKS.len() - 1];
+    match raw {
+        None => Ok(default),
+        Some(raw) if (1..=MAX_BLOCKS).contains(raw.get_ref()) => Ok(*raw.get_ref()),
+        Some(raw) => Err(source.bad(
+            raw.span(),
+            format!("max_blocks is not between 1 and {MAX_BLOCKS}"),
+            format!("leave it out for {default}"),
+        )),
+    }
+}
+
+fn concurrency(source: &Source<'_>, raw: &ExperimentText) -> Result<u32> {
+    match &raw.concurrency {
+        None => Ok(1),
+        Some(n) if (1..=256).contains(n.get_ref()) => Ok(*n.get_ref()),
+        Some(n) => Err(source.bad(
+            n.span(),
+            "concurrency is not between 1 and 256",
+            "each request in flight is a client process of its own",
+        )),
+    }
+}
+
+fn keys(source: &Source<'_>, raw: &KeysText) -> Result<Keys> {
+    let recipe = raw.recipe.unwrap_or(KeyRecipe::Hex);
+    let bytes = raw.bytes.as_ref().map_or(32, |bytes| *bytes.get_ref());
+    let span = raw.bytes.as_ref().map_or(0..0, Spanned::span);
+    if !(MIN_KEY_BYTES..=MAX_KEY_BYTES).contains(&bytes) {
+        let what =
+            format!("keys of {bytes} bytes are not between {MIN_KEY_BYTES} and {MAX_KEY_BYTES}");
+        return Err(source.bad(
+            span,
+            what,
+            "shorter keys collide, longer ones memcached refuses",
+        ));
+    }
+    if recipe == KeyRecipe::Md5 && bytes != 32 {
+        return Err(source.bad(
+            span,
+            "keys of the recipe `md5` have 32 bytes",
+            "leave `bytes` out",
+        ));
+    }
+    let distribution = raw.distribution.unwrap_or(Distribution::Sequential);
+    Ok(Keys {
+        recipe,
+        bytes,
+        distribution,
+    })
+}
+
+fn values(source: &Source<'_>, raw: &ValuesText) -> Result<Values> {
+    let bytes = raw.bytes.as_ref().map_or(100, |bytes| *bytes.get_ref());
+    if bytes > MAX_VALUE_BYTES {
+        let span = raw.bytes.as_ref().map_or(0..0, Spanned::span);
+        let what = format!("values of {bytes} bytes are over {MAX_VALUE_BYTES}");
+        return Err(source.bad(span, what, "memcached holds no larger item by default"));
+    }
+    Ok(Values {
+        recipe: raw.recipe.unwrap_or(ValueRecipe::Bytes),
+        bytes,
+    })
+}
+
+fn phases(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<Phase>> {
+    if raw.phase.is_empty() || raw.phase.len() > MAX_PHASES {
+        let what = format!(
+            "{} phases are not between 1 and {MAX_PHASES}",
+            raw.phase.len()
+        );
+        let next = "add a [[phase]] with `op` and `count`";
+        return Err(Problem::new(Kind::Usage, what).at(source.file).next(next));
+    }
+    let mut names = HashSet::new();
+    let mut phases = Vec::new();
+    for spanned in &raw.phase {
+        let phase = phase(source, spanned.get_ref())?;
+        if !names.insert(phase.name.clone()) {
+            let what = format!("two phases are called `{}`", phase.name);
+            return Err(source.bad(spanned.span(), what, "give one of them another `name`"));
+        }
+        phases.push(phase);
+    }
+    Ok(phases)
+}
+
+fn phase(source: &Source<'_>, raw: &PhaseText) -> Result<Phase> {
+    let count = *raw.count.get_ref();
+    let name = raw.name.clone().unwrap_or_else(|| raw.op.name().to_owned());
+    if count == 0 || count > MAX_COUNT {
+        let what = format!("phase `{name}` has {count} operations, not between 1 and {MAX_COUNT}");
+        return Err(source.bad(
+            raw.count.span(),
+            what,
+            "write how many ops to do, as in count = 100000",
+        ));
+    }
+    let hit_ratio = match &raw.hit_ratio {
+        None => 1.0,
+        Some(ratio) if (0.0..=1.0).contains(ratio.get_ref()) => *ratio.get_ref(),
+        Some(ratio) => {
+            let what = format!("hit_ratio {} is not between 0 and 1", ratio.get_ref());
+            return Err(source.bad(ratio.span(), what, "write a share, as in hit_ratio = 0.9"));
+        }
+    };
+    if let Some(ratio) = &raw.hit_ratio
+        && !matches!(raw.op, Op::Get | Op::ReadAside)
+    {
+        let what = format!("a hit ratio means nothing for `{}`", raw.op);
+        return Err(source.bad(
+            ratio.span(),
+            what,
+            "leave it out, or use `get` or `read_aside`",
+        ));
+    }
+    Ok(Phase {
+        name,
+        op: raw.op,
+        count,
+        warmup: raw.warmup.unwrap_or((count / 100).clamp(1, 1000)),
+        ttl_s: raw.ttl_s,
+        hit_ratio,
+        only: raw.only.iter().map(|name| name.get_ref().clone()).collect(),
+    })
+}
+
+fn variants(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<Variant>> {
+    let mut variants = Vec::new();
+    for spanned in &raw.variant {
+        variants.push(variant(source, spanned));
+    }
+    if let Some(matrix) = &raw.matrix {
+        variants.extend(product(matrix.get_ref(), &source.place(matrix.span())));
+    }
+    if variants.is_empty() || variants.len() > MAX_VARIANTS {
+        let what = format!(
+            "{} variants are not between 1 and {MAX_VARIANTS}",
+            variants.len()
+        );
+        let next = "add a [[variant]] with `client` and `store`";
+        return Err(Problem::new(Kind::Usage, what).at(source.file).next(next));
+    }
+    let mut names = HashSet::new();
+    for variant in &variants {
+        variant
+            .path
+            .depth()
+            .map_err(|problem| problem.at(variant.place.clone()))?;
+        if !names.insert(variant.name.as_str()) {
+            let what = format!("two variants are called `{}`", variant.name);
+            return Err(Problem::new(Kind::Usage, what)
+                .at(variant.place.clone())
+                .next("give one of them another `name`"));
+        }
+    }
+    for phase in &raw.phase {
+        for only in &phase.get_ref().only {
+            if !names.contains(only.get_ref().as_str()) {
+                let known = variants.iter().map(|v| v.name.as_str());
+                return Err(unknown("variant", only.get_ref(), known).at(source.place(only.span())));
+            }
+        }
+    }
+    Ok(variants)
+}
+
+fn variant(source: &Source<'_>, spanned: &Spanned<VariantText>) -> Variant {
+    let raw = spanned.get_ref();
+    Variant {
+        name: raw.name.clone().unwrap_or_else(|| raw.client.clone()),
+        path: Path {
+            client: raw.client.clone(),
+            store: raw.store.clone(),
+            cache: raw.cache.clone(),
+            options: raw
+                .options
+                .iter()
+                .map(|(k, v)| (k.clone(), v.text()))
+                .collect(),
+        },
+        place: source.place(spanned.span()),
+    }
+}
+
+/// Every combination of the factors, named by the short form of its path.
+fn product(matrix: &MatrixText, place: &str) -> Vec<Variant> {
+    let mut options = vec![Options::new()];
+    for (name, values) in &matrix.options {
+        options = options
+            .iter()
+            .flat_map(|chosen| {
+                values.iter().map(move |value| {
+                    let mut chosen = chosen.clone();
+                    chosen.insert(name.clone(), value.text());
+                    chosen
+                })
+            })
+            .take(MAX_VARIANTS + 1)
+            .collect();
+    }
+    let mut variants = Vec::new();
+    for client in &matrix.client {
+        for store in &matrix.store {
+            for options in &options {
+                let path = Path {
+                    client: client.clone(),
+                    store: store.clone(),
+                    cache: None,
+                    options: options.clone(),
+                };
+                variants.push(Variant {
+                    name: path.to_string(),
+                    path,
+                    place: place.to_owned(),
+                });
+            }
+        }
+    }
+    variants
+}
+
+fn baseline(source: &Source<'_>, raw: &ExperimentText, variants: &[Variant]) -> Result<String> {
+    let Some(name) = &raw.baseline else {
+        return Ok(variants[0].name.clone());
+    };
+    if variants.iter().any(|v| v.name == *name.get_ref()) {
+        return Ok(name.get_ref().clone());
+    }
+    let known = variants.iter().map(|v| v.name.as_str());
+    Err(unknown("variant", name.get_ref(), known).at(source.place(name.span())))
+}
+
+fn published(
+    source: &Source<'_>,
+    raw: &ExperimentText,
+    phases: &[Phase],
+    variants: &[Variant],
+) -> Result<Vec<Published>> {
+    let mut published = Vec::new();
+    for spanned in &raw.published {
+        let row = spanned.get_ref();
+        let place = source.place(spanned.span());
+        if !phases.iter().any(|p| p.name == row.phase) {
+            return Err(
+                unknown("phase", &row.phase, phases.iter().map(|p| p.name.as_str())).at(place),
+            );
+        }
+        if !variants.iter().any(|v| v.name == row.variant) {
+            let known = variants.iter().map(|v| v.name.as_str());
+            return Err(unknown("variant", &row.variant, known).at(place));
+        }
+        for (metric, value) in &row.figures {
+            let metric = metric
+                .parse()
+                .map_err(|problem: Problem| problem.at(place.clone()))?;
+            published.push(Published {
+                phase: row.phase.clone(),
+                variant: row.variant.clone(),
+                metric,
+                value: *value,
+            });
+        }
+    }
+    Ok(published)
+}
+
+/// Making keys inside the loop is what the published loop did, and only that can be done there.
+fn in_loop_is_possible(source: &Source<'_>, raw: &ExperimentText, work: &Workload) -> Result<()> {
+    let published_recipes = work.keys.recipe == KeyRecipe::Md5
+        && work.values.recipe == ValueRecipe::Crc32
+        && work.keys.distribution == Distribution::Sequential
+        && work.concurrency == 1
+        && work
+            .phases
+            .iter()
+            .all(|p| matches!(p.op, Op::Get | Op::Set) && p.hit_ratio == 1.0);
+    if raw.generate == Generate::Prepared || published_recipes {
+        return Ok(());
+    }
+    Err(Problem::new(
+        Kind::Usage,
+        "these keys and values cannot be made inside the loop",
+    )
+    .at(source.file)
+    .next(
+        "in-loop needs `get` and `set` over sequential `md5` keys and `crc32` values, one client",
+    ))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,126 @@
+//! An experiment: question, variants, workload, baseline, the smallest difference that matters.
+//! What a person writes is in [`text`]; what it becomes, checked, is here.
+
+pub mod expand;
+pub mod text;
+
+use crate::metric::Metric;
+use crate::names::Placement;
+use crate::path::Path;
+use crate::problem::Result;
+use crate::workload::Workload;
+use std::borrow::Cow;
+
+/// Looks are planned after these numbers of complete blocks. METHOD.md, "Verdict".
+pub const LOOKS: [u32; 4] = [5, 10, 20, 40];
+
+/// What the name of the control ends with.
+pub const CONTROL_SUFFIX: &str = " (control)";
+
+/// A path under the workload, with a name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variant {
+    /// Its name in the experiment.
+    pub name: String,
+    /// The path.
+    pub path: Path,
+    /// Where it is written, for messages.
+    pub place: String,
+}
+
+/// A published figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Published {
+    /// The phase.
+    pub phase: String,
+    /// The variant.
+    pub variant: String,
+    /// The figure.
+    pub metric: Metric,
+    /// Its value, in the metric's unit.
+    pub value: f64,
+}
+
+/// An experiment, checked as far as it can be without looking at this machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// Its name: a word.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// The question it answers.
+    pub question: String,
+    /// Where the published figures come from.
+    pub source: Option<String>,
+    /// The smallest relative difference that matters: 0.05 for 5%.
+    pub delta: f64,
+    /// Placements to run in.
+    pub placements: Vec<Placement>,
+    /// The variant that the others are compared with.
+    pub baseline: String,
+    /// The figures that are compared; the first one leads.
+    pub metrics: Vec<Metric>,
+    /// Time that the blocks may take.
+    pub budget_s: f64,
+    /// The last planned look.
+    pub max_blocks: u32,
+    /// The variants, without the control.
+    pub variants: Vec<Variant>,
+    /// What they do.
+    pub workload: Workload,
+    /// Published figures.
+    pub published: Vec<Published>,
+    /// The text that it was parsed from.
+    pub text: String,
+}
+
+impl Experiment {
+    /// Parses and checks an experiment; `place` is the name of the file, for messages.
+    pub fn parse(text: &str, place: &str) -> Result<Experiment> {
+        expand::experiment(text, place)
+    }
+
+    /// The name under which the baseline runs a second time in each block.
+    pub fn control(&self) -> String {
+        format!("{}{CONTROL_SUFFIX}", self.baseline)
+    }
+
+    /// The path of a variant or of the control.
+    pub fn path(&self, variant: &str) -> Option<&Path> {
+        let name = variant.strip_suffix(CONTROL_SUFFIX).unwrap_or(variant);
+        self.variants
+            .iter()
+            .find(|v| v.name == name)
+            .map(|v| &v.path)
+    }
+
+    /// Names of what runs in a block, the control right after the baseline.
+    pub fn contestants(&self) -> Vec<Cow<'_, str>> {
+        let mut names = Vec::with_capacity(self.variants.len() + 1);
+        for variant in &self.variants {
+            names.push(Cow::Borrowed(variant.name.as_str()));
+            if variant.name == self.baseline {
+                names.push(Cow::Owned(self.control()));
+            }
+        }
+        names
+    }
+
+    /// The planned looks, in blocks: those of [`LOOKS`] below the last one, and the last one.
+    pub fn looks(&self) -> Vec<u32> {
+        LOOKS
+            .into_iter()
+            .filter(|n| *n < self.max_blocks)
+            .chain([self.max_blocks])
+            .collect()
+    }
+
+    /// Whether a contestant does a phase; the control does what the baseline does.
+    pub fn does(&self, contestant: &str, phase: &crate::workload::Phase) -> bool {
+        phase.concerns(
+            contestant
+                .strip_suffix(CONTROL_SUFFIX)
+                .unwrap_or(contestant),
+        )
+    }
+}

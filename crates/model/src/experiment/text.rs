@@ -1,0 +1,187 @@
+//! The TOML that a person writes. Every key is documented here and nowhere else: the reference
+//! page is made from this file's comments. An unknown key is an error.
+
+use crate::names::{Op, Placement};
+use crate::workload::{Distribution, Generate, KeyRecipe, ValueRecipe};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// The whole file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExperimentText {
+    /// A word: letters, digits and `-`.
+    pub name: Spanned<String>,
+    /// A line.
+    #[serde(default)]
+    pub title: String,
+    /// The question that the experiment answers.
+    #[serde(default)]
+    pub question: String,
+    /// Where the published figures come from.
+    pub source: Option<String>,
+    /// The smallest difference that matters: `"5%"`.
+    pub delta: Option<Spanned<String>>,
+    /// `split`, `shared`, `free`: one, or a list to run in each.
+    #[serde(default)]
+    pub placement: Option<OneOrMany<Placement>>,
+    /// The variant that the others are compared with; the first one unless said.
+    pub baseline: Option<Spanned<String>>,
+    /// Figures to compare, the leading one first: `["ops_per_s"]` unless said.
+    pub metrics: Option<Spanned<Vec<String>>>,
+    /// Time that the blocks may take, in seconds; 300 unless said.
+    pub budget_s: Option<Spanned<f64>>,
+    /// The last planned look; 40 unless said.
+    pub max_blocks: Option<Spanned<u32>>,
+    /// `prepared` or `in-loop`: where keys and values are made.
+    #[serde(default)]
+    pub generate: Generate,
+    /// Requests in flight; 1 unless said.
+    pub concurrency: Option<Spanned<u32>>,
+    /// The keys.
+    #[serde(default)]
+    pub keys: KeysText,
+    /// The values.
+    #[serde(default)]
+    pub values: ValuesText,
+    /// The phases, in order.
+    #[serde(default)]
+    pub phase: Vec<Spanned<PhaseText>>,
+    /// The variants.
+    #[serde(default)]
+    pub variant: Vec<Spanned<VariantText>>,
+    /// Variants as the product of factors.
+    pub matrix: Option<Spanned<MatrixText>>,
+    /// Published figures.
+    #[serde(default)]
+    pub published: Vec<Spanned<PublishedText>>,
+}
+
+/// A value, or a list of them.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub enum OneOrMany<T> {
+    /// One.
+    One(T),
+    /// Several.
+    Many(Vec<T>),
+}
+
+impl<T> OneOrMany<T> {
+    /// As a list.
+    pub fn into_vec(self) -> Vec<T> {
+        match self {
+            OneOrMany::One(one) => vec![one],
+            OneOrMany::Many(many) => many,
+        }
+    }
+}
+
+/// `[keys]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KeysText {
+    /// `hex` (unless said) or `md5`.
+    pub recipe: Option<KeyRecipe>,
+    /// Length: 32 unless said, at least 16.
+    pub bytes: Option<Spanned<u32>>,
+    /// `sequential` (unless said) or `uniform`.
+    pub distribution: Option<Distribution>,
+}
+
+/// `[values]`
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ValuesText {
+    /// `bytes` (unless said), `crc32` or `zero`.
+    pub recipe: Option<ValueRecipe>,
+    /// Length of a value of the recipe `bytes`: 100 unless said.
+    pub bytes: Option<Spanned<u32>>,
+}
+
+/// `[[phase]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseText {
+    /// Its name; the op's unless said.
+    pub name: Option<String>,
+    /// The op.
+    pub op: Op,
+    /// How many ops.
+    pub count: Spanned<u64>,
+    /// Ops before the figures start; a hundredth of the count, at most 1,000, unless said.
+    pub warmup: Option<u64>,
+    /// Time to live of what is written, in seconds.
+    pub ttl_s: Option<u32>,
+    /// The share of reads that find their key; 1 unless said.
+    pub hit_ratio: Option<Spanned<f64>>,
+    /// The variants that do it; all unless said.
+    #[serde(default)]
+    pub only: Vec<Spanned<String>>,
+}
+
+/// `[[variant]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct VariantText {
+    /// Its name; the client's unless said.
+    pub name: Option<String>,
+    /// Language and library, or `native`.
+    pub client: String,
+    /// The store.
+    pub store: String,
+    /// A cache in front of it, for `read_aside`.
+    pub cache: Option<String>,
+    /// Options of the client.
+    #[serde(default)]
+    pub options: BTreeMap<String, OptionValue>,
+}
+
+/// `[matrix]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MatrixText {
+    /// Clients.
+    pub client: Vec<String>,
+    /// Stores.
+    pub store: Vec<String>,
+    /// Values of each option.
+    #[serde(default)]
+    pub options: BTreeMap<String, Vec<OptionValue>>,
+}
+
+/// The value of an option: text, number or boolean; kept as text.
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(untagged)]
+pub enum OptionValue {
+    /// Text.
+    Text(String),
+    /// A number.
+    Number(i64),
+    /// A boolean.
+    Flag(bool),
+}
+
+impl OptionValue {
+    /// As text.
+    pub fn text(&self) -> String {
+        match self {
+            OptionValue::Text(text) => text.clone(),
+            OptionValue::Number(number) => number.to_string(),
+            OptionValue::Flag(flag) => flag.to_string(),
+        }
+    }
+}
+
+/// `[[published]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedText {
+    /// The phase.
+    pub phase: String,
+    /// The variant.
+    pub variant: String,
+    /// Figures by metric: `process_real_s = 5.773`.
+    pub figures: BTreeMap<String, f64>,
+}

@@ -1,0 +1,119 @@
+//! What is done: phases of ops over keys and values.
+
+use crate::names::Op;
+use serde::{Deserialize, Serialize};
+
+/// How the text of a key is made from its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyRecipe {
+    /// The MD5 of the decimal index, in hexadecimal: 32 bytes, as published in study 1.
+    Md5,
+    /// Pseudo-random hexadecimal digits from the seed and the index, `bytes` long.
+    Hex,
+}
+
+/// In which order the keys are visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Distribution {
+    /// 0, 1, 2, ... and around.
+    Sequential,
+    /// Each key as likely as any other.
+    Uniform,
+}
+
+/// Keys of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Keys {
+    /// How the text is made.
+    pub recipe: KeyRecipe,
+    /// Length of a key; 32 for `md5`.
+    pub bytes: u32,
+    /// The order of visits.
+    pub distribution: Distribution,
+}
+
+/// How the value of a key is made from its index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ValueRecipe {
+    /// The CRC-32 of the decimal index, as an integer, as published in study 1.
+    Crc32,
+    /// Printable pseudo-random bytes from the seed and the index, `bytes` long.
+    Bytes,
+    /// The number 0, for `incr`.
+    Zero,
+}
+
+/// Values of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Values {
+    /// How the value is made.
+    pub recipe: ValueRecipe,
+    /// Length of a value of the recipe `bytes`.
+    pub bytes: u32,
+}
+
+/// Where keys and values are made. Study 1 made them inside the timed loop.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Generate {
+    /// Before the loop: the loop holds the call and the clock, nothing else.
+    #[default]
+    Prepared,
+    /// Inside the loop, by the language's own functions, as the published loop did.
+    InLoop,
+}
+
+/// One phase of a trial, in a client process of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Its name in reports.
+    pub name: String,
+    /// The op.
+    pub op: Op,
+    /// How many ops.
+    pub count: u64,
+    /// Ops before the figures start, over keys of their own.
+    pub warmup: u64,
+    /// Time to live of what is written, in seconds.
+    pub ttl_s: Option<u32>,
+    /// The share of reads that find their key: in the store for `get`, in the cache for
+    /// `read_aside`.
+    pub hit_ratio: f64,
+    /// The variants that do it; empty for all.
+    pub only: Vec<String>,
+}
+
+impl Phase {
+    /// Whether a variant does this phase.
+    pub fn concerns(&self, variant: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| name == variant)
+    }
+
+    /// How many of the ops find their key: all of them where no ratio is held.
+    pub fn hits(&self) -> u64 {
+        hits_before(self.count, self.hit_ratio)
+    }
+}
+
+/// How many of the first `i` ops are hits when the share `ratio` is held evenly.
+pub fn hits_before(i: u64, ratio: f64) -> u64 {
+    (i as f64 * ratio + 1e-9).floor() as u64
+}
+
+/// What every variant of an experiment does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Workload {
+    /// The keys.
+    pub keys: Keys,
+    /// The values.
+    pub values: Values,
+    /// Where they are made.
+    pub generate: Generate,
+    /// Requests in flight.
+    pub concurrency: u32,
+    /// The phases, in order.
+    pub phases: Vec<Phase>,
+}
