@@ -87,7 +87,7 @@ impl WarningKind {
             WarningKind::UnequalTerms => "Do not read the ratio as one of equal work.",
             WarningKind::VoidTrials => "See the reasons with `roundtrip show`; run again.",
             WarningKind::EndedEarly => {
-                "Give it more time with --budget, or go on with `roundtrip resume`."
+                "Run again with a larger --budget."
             }
             WarningKind::MethodsDisagree => {
                 "Measure more blocks before you rely on this comparison."

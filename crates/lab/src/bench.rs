@@ -1,0 +1,201 @@
+//! The bench that trials are run on: the experiment, the worker host, private files, the stores
+//! that the user named, and how to be stopped.
+
+use crate::engine::TrialRunner;
+use crate::placement::Cpus;
+use crate::plan::TrialPlan;
+use crate::reconcile::WitnessNames;
+use crate::steps::{self, Step};
+use crate::trial::{self, Servers};
+use roundtrip_model::path::Options;
+use roundtrip_model::record::{TrialRecord, Validity};
+use roundtrip_model::stream::Stream;
+use roundtrip_model::{Experiment, Kind, Path, Problem, Result};
+use roundtrip_process::PrivateDir;
+use roundtrip_stores::{StartOptions, Store, Transport};
+use roundtrip_workers::{Host, Latencies};
+use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Memory that a cache is given: enough for the largest workload that a single machine is for,
+/// taken only as it fills.
+const MEMORY_MB: u32 = 1024;
+/// How long keys live on a store that is not ours, when the workload does not say.
+const FOREIGN_TTL_S: u32 = 3600;
+
+/// Stores that are there already, by store name: their addresses.
+pub type Addresses = BTreeMap<String, String>;
+
+/// What trials share.
+pub struct Bench<'a> {
+    /// What is run.
+    pub experiment: &'a Experiment,
+    /// The run's seed.
+    pub seed: u64,
+    /// Workers.
+    pub host: Host,
+    /// Set when the person wants it to stop.
+    pub stop: &'a AtomicBool,
+    self_exe: PathBuf,
+    dir: PrivateDir,
+    addresses: &'a Addresses,
+    allow_remote: bool,
+    /// Before every key on a store that is not ours.
+    foreign_prefix: String,
+    deadline: Option<Duration>,
+    /// Stream files that were written, by what they hold: all variants read the same file.
+    streams: HashMap<String, String>,
+    stores_started: u32,
+}
+
+/// What a bench is made from.
+pub struct BenchOptions<'a> {
+    /// Roundtrip's own executable, which is the native worker and the floor server too.
+    pub self_exe: PathBuf,
+    /// Stores that are there already.
+    pub addresses: &'a Addresses,
+    /// Whether such a store may be on another machine.
+    pub allow_remote: bool,
+    /// The longest that a phase may take.
+    pub deadline: Option<Duration>,
+    /// Set when the person wants it to stop.
+    pub stop: &'a AtomicBool,
+}
+
+impl<'a> Bench<'a> {
+    /// A bench for an experiment.
+    pub fn new(experiment: &'a Experiment, seed: u64, options: &BenchOptions<'a>) -> Result<Self> {
+        let dir = PrivateDir::new()?;
+        Ok(Bench {
+            experiment,
+            seed,
+            host: Host::new(options.self_exe.clone(), &dir)?,
+            stop: options.stop,
+            self_exe: options.self_exe.clone(),
+            dir,
+            addresses: options.addresses,
+            allow_remote: options.allow_remote,
+            foreign_prefix: format!("roundtrip:{:012x}:", crate::random()? & 0xffff_ffff_ffff),
+            deadline: options.deadline,
+            streams: HashMap::new(),
+            stores_started: 0,
+        })
+    }
+
+    /// The path of a contestant.
+    pub fn path(&self, contestant: &str) -> Result<&'a Path> {
+        self.experiment.path(contestant).ok_or_else(|| {
+            Problem::new(Kind::Internal, format!("a trial of `{contestant}`, which is no variant"))
+        })
+    }
+
+    /// The longest that a phase of `count` ops may take.
+    pub fn deadline(&self, count: u64) -> Duration {
+        self.deadline.unwrap_or_else(|| Duration::from_secs(60) + Duration::from_millis(10) * count as u32)
+    }
+
+    /// Whether the person wants it to stop, as a problem.
+    pub fn interrupted(&self) -> Result<()> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Problem::new(Kind::Interrupted, "stopped; finished trials are kept"));
+        }
+        Ok(())
+    }
+
+    fn is_foreign(&self, path: &Path) -> bool {
+        std::iter::once(&path.store).chain(&path.cache).any(|name| self.addresses.contains_key(name))
+    }
+
+    /// What goes before every key of a path: nothing where all its stores are ours.
+    pub fn prefix(&self, path: &Path) -> &str {
+        if self.is_foreign(path) { &self.foreign_prefix } else { "" }
+    }
+
+    /// The time to live of what a path writes: never for ever on a store that is not ours.
+    pub fn ttl_s(&self, path: &Path, asked_s: u32) -> u32 {
+        if asked_s == 0 && self.is_foreign(path) { FOREIGN_TTL_S } else { asked_s }
+    }
+
+    /// The options that are the client's own: depth and transport are the lab's.
+    pub fn client_options(&self, path: &Path) -> Options {
+        let is_its_own = |name: &str| name != "depth" && name != "transport";
+        path.options.iter().filter(|(k, _)| is_its_own(k)).map(|(k, v)| (k.clone(), v.clone())).collect()
+    }
+
+    /// What the counters of a store are called.
+    pub fn witness_names(&self, store: &str) -> &'static WitnessNames {
+        static NONE: WitnessNames = WitnessNames::new();
+        roundtrip_stores::find(store).map_or(&NONE, |manifest| &manifest.witnesses)
+    }
+
+    /// Starts a store, or attaches to the one that the user named.
+    pub fn start(&mut self, name: &str, path: &Path, cpus: &Cpus) -> Result<Store> {
+        if let Some(address) = self.addresses.get(name) {
+            return roundtrip_stores::attach(address, self.allow_remote);
+        }
+        let manifest = roundtrip_stores::find(name)?;
+        self.stores_started += 1;
+        roundtrip_stores::start(manifest, &StartOptions {
+            transport: if path.transport() == "unix" { Transport::Unix } else { Transport::Tcp },
+            cpus: Some(cpus.servers.clone()),
+            memory_mb: MEMORY_MB,
+            ..StartOptions::new(self.self_exe.clone(), &self.dir)
+        })
+    }
+
+    /// Removes what a trial wrote from stores that are not ours: those keys and no other.
+    pub fn clean_up(&self, servers: &mut Servers, plan: &TrialPlan) -> Result<()> {
+        let path = self.path(&plan.contestant)?;
+        if !self.is_foreign(path) {
+            return Ok(());
+        }
+        let prefix = self.prefix(path);
+        let steps = steps::steps(self.experiment, &plan.contestant, path, self.seed, prefix);
+        for store in servers.each().filter(|store| store.is_foreign()) {
+            for step in &steps {
+                let streams: &[&Stream] = match step {
+                    Step::Prepare { stream, .. } => &[stream],
+                    Step::Measure { warmup, stream, .. } => &[warmup, stream],
+                };
+                for stream in streams {
+                    store.delete_keys(stream.operations().map(|op| op.key.into_owned()))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A file of the bench's own.
+    pub fn file(&self, name: &str) -> String {
+        self.dir.path().join(name).to_string_lossy().into_owned()
+    }
+
+    /// The file of a stream, written the first time it is asked for.
+    pub fn stream_file(&mut self, stream: &Stream) -> Result<String> {
+        let what = format!("{stream:?}");
+        if let Some(file) = self.streams.get(&what) {
+            return Ok(file.clone());
+        }
+        let file = self.file(&format!("stream-{}", self.streams.len()));
+        roundtrip_workers::write_stream(file.as_ref(), stream)?;
+        self.streams.insert(what, file.clone());
+        Ok(file)
+    }
+
+    /// Reads the latencies of a phase.
+    pub fn read_latencies(&self, file: &str, count: u64, slices: usize) -> Result<Latencies> {
+        roundtrip_workers::read_latencies(file.as_ref(), count, slices)
+    }
+}
+
+impl TrialRunner for Bench<'_> {
+    fn run(&mut self, plan: &TrialPlan) -> Result<TrialRecord> {
+        let stolen_before = crate::environment::MachineTime::read();
+        let mut trial = trial::run(self, plan)?;
+        trial.warnings.extend(crate::environment::steal_warning(stolen_before, &trial.variant));
+        debug_assert!(trial.validity != Validity::Valid || !trial.phases.is_empty());
+        Ok(trial)
+    }
+}

@@ -1,0 +1,191 @@
+//! An experiment out of a command line: any two paths and more, no file needed. What comes out is
+//! the text of an experiment, so that `compare` has no second way through the lab.
+
+use roundtrip_model::workload::Generate;
+use roundtrip_model::{Experiment, Kind, Op, Path, Placement, Problem, Result};
+use std::fmt::Write;
+
+/// What `roundtrip compare` was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The paths, the baseline first.
+    pub paths: Vec<Path>,
+    /// The ops, in order: a phase each.
+    pub ops: Vec<Op>,
+    /// Operations a phase.
+    pub count: u64,
+    /// Length of a key.
+    pub key_bytes: u32,
+    /// Length of a value.
+    pub value_bytes: u32,
+    /// Time to live of what is written, in seconds.
+    pub ttl_s: Option<u32>,
+    /// The share of reads that find their key.
+    pub hit_ratio: Option<f64>,
+    /// Requests in flight.
+    pub concurrency: u32,
+    /// The last planned look.
+    pub blocks: Option<u32>,
+    /// The smallest difference that matters.
+    pub delta: f64,
+    /// Time that the blocks may take.
+    pub budget_s: f64,
+    /// Placements to run in.
+    pub placements: Vec<Placement>,
+    /// Whether keys are `md5(i)` and values `crc32(i)`, made where this says; otherwise keys and
+    /// values have the lengths above.
+    pub published_recipe: Option<Generate>,
+}
+
+/// The experiment that answers it.
+pub fn experiment(asked: &Comparison) -> Result<Experiment> {
+    if asked.paths.len() < 2 {
+        return Err(Problem::new(Kind::Usage, "a comparison needs two paths")
+            .next("name another one, as in `roundtrip compare php/memcache php/memcached --store memcached`"));
+    }
+    Experiment::parse(&text(asked), "the command line")
+}
+
+fn text(asked: &Comparison) -> String {
+    let quoted = |text: &str| toml_string(text);
+    let list = asked.placements.iter().map(|p| quoted(p.name())).collect::<Vec<_>>().join(", ");
+    let names: Vec<String> = asked.paths.iter().map(|path| name(path, &asked.paths)).collect();
+    let mut text = String::new();
+    let mut line = |line: String| {
+        text.push_str(&line);
+        text.push('\n');
+    };
+    line("name = \"compare\"".to_owned());
+    line(format!("title = {}", quoted(&names.join(" against "))));
+    line(format!("question = {}", quoted(&format!("Which is faster: {}?", names.join(" or ")))));
+    line(format!("delta = \"{}%\"", asked.delta * 100.0));
+    line(format!("placement = [{list}]"));
+    line(format!("baseline = {}", quoted(&names[0])));
+    line(format!("budget_s = {:?}", asked.budget_s));
+    line(format!("concurrency = {}", asked.concurrency));
+    if let Some(blocks) = asked.blocks {
+        line(format!("max_blocks = {blocks}"));
+    }
+    recipes(asked, &mut line);
+    for op in &asked.ops {
+        line(phase(asked, *op));
+    }
+    for (path, name) in asked.paths.iter().zip(&names) {
+        line(variant(path, name));
+    }
+    text
+}
+
+fn recipes(asked: &Comparison, line: &mut impl FnMut(String)) {
+    match asked.published_recipe {
+        Some(generate) => {
+            if generate == Generate::InLoop {
+                line("generate = \"in-loop\"".to_owned());
+            }
+            line("\n[keys]\nrecipe = \"md5\"\n\n[values]\nrecipe = \"crc32\"".to_owned());
+        }
+        None => {
+            line(format!("\n[keys]\nbytes = {}", asked.key_bytes));
+            match asked.ops.contains(&Op::Incr) {
+                true => line("\n[values]\nrecipe = \"zero\"".to_owned()),
+                false => line(format!("\n[values]\nbytes = {}", asked.value_bytes)),
+            }
+        }
+    }
+}
+
+fn phase(asked: &Comparison, op: Op) -> String {
+    let mut text = format!("\n[[phase]]\nop = \"{op}\"\ncount = {}", asked.count);
+    if let Some(ttl_s) = asked.ttl_s {
+        let _ = write!(text, "\nttl_s = {ttl_s}");
+    }
+    if let Some(ratio) = asked.hit_ratio
+        && matches!(op, Op::Get | Op::ReadAside)
+    {
+        let _ = write!(text, "\nhit_ratio = {ratio:?}");
+    }
+    text
+}
+
+fn variant(path: &Path, name: &str) -> String {
+    let mut text = format!(
+        "\n[[variant]]\nname = {}\nclient = {}\nstore = {}",
+        toml_string(name),
+        toml_string(&path.client),
+        toml_string(&path.store)
+    );
+    if let Some(cache) = &path.cache {
+        let _ = write!(text, "\ncache = {}", toml_string(cache));
+    }
+    for (i, (key, value)) in path.options.iter().enumerate() {
+        let head = if i == 0 { "\n[variant.options]" } else { "" };
+        let _ = write!(text, "{head}\n{} = {}", toml_string(key), toml_string(value));
+    }
+    text
+}
+
+/// The shortest name that tells a path from the others: without its store where all have the
+/// same.
+fn name(path: &Path, all: &[Path]) -> String {
+    let same_store = all.iter().all(|other| other.store == path.store && other.cache == path.cache);
+    let full = path.to_string();
+    if !same_store {
+        return full;
+    }
+    let store = match &path.cache {
+        Some(cache) => format!("@{}+{cache}", path.store),
+        None => format!("@{}", path.store),
+    };
+    full.replacen(&store, "", 1)
+}
+
+fn toml_string(text: &str) -> String {
+    // JSON's escapes are all TOML's too.
+    serde_json::Value::String(text.to_owned()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn asked(paths: &[&str]) -> Comparison {
+        Comparison {
+            paths: paths.iter().map(|p| Path::parse(p, Some("memcached")).unwrap()).collect(),
+            ops: vec![Op::Get, Op::Set],
+            count: 1000,
+            key_bytes: 32,
+            value_bytes: 100,
+            ttl_s: None,
+            hit_ratio: Some(0.5),
+            concurrency: 1,
+            blocks: Some(7),
+            delta: 0.05,
+            budget_s: 60.0,
+            placements: vec![Placement::Shared],
+            published_recipe: None,
+        }
+    }
+
+    #[test]
+    fn the_text_parses_to_what_was_asked() {
+        let e = experiment(&asked(&["php/memcache", "php/memcached?serializer=igbinary"])).unwrap();
+        assert_eq!(e.contestants()[2], "php/memcached?serializer=igbinary");
+        assert_eq!(e.variants[1].path.options["serializer"], "igbinary");
+        assert_eq!((e.delta, e.max_blocks, e.budget_s), (0.05, 7, 60.0));
+        let ratios: Vec<_> = e.workload.phases.iter().map(|p| p.hit_ratio).collect();
+        assert_eq!(ratios, [0.5, 1.0]);
+    }
+
+    #[test]
+    fn stores_stand_in_the_names_only_where_they_differ() {
+        let e = experiment(&asked(&["native@floor", "native@sqlite+floor"])).unwrap();
+        assert_eq!(e.baseline, "native@floor");
+        assert_eq!(e.variants[1].path.cache.as_deref(), Some("floor"));
+    }
+
+    #[test]
+    fn the_same_path_twice_and_one_path_alone_are_refused() {
+        assert!(experiment(&asked(&["native", "native"])).is_err());
+        assert!(experiment(&asked(&["native"])).is_err());
+    }
+}

@@ -1,0 +1,61 @@
+//! What each language's own loop costs, measured with a client that does nothing. It is shown,
+//! never subtracted.
+
+use crate::bench::Bench;
+use crate::placement::Cpus;
+use crate::steps;
+use roundtrip_model::contract::{Endpoint, Open, PhaseCommand, Purpose, Target};
+use roundtrip_model::path::Options;
+use roundtrip_model::record::Environment;
+use roundtrip_model::workload::Generate;
+use roundtrip_model::{Op, Placement, Result};
+use roundtrip_process::Settings;
+use std::collections::BTreeSet;
+
+/// The client that does nothing, in every language.
+const NOTHING: &str = "nothing";
+const COUNT: u64 = 200_000;
+
+/// Measures it for every language of the experiment.
+pub fn measure(bench: &mut Bench<'_>, environment: &mut Environment) -> Result<()> {
+    let languages: BTreeSet<&str> =
+        bench.experiment.variants.iter().map(|variant| variant.path.language()).collect();
+    for language in languages {
+        if bench.host.client_of(language, NOTHING)?.is_some() {
+            let ns = one(bench, language)?;
+            environment.loop_ns_per_op.insert(language.to_owned(), ns);
+        }
+    }
+    Ok(())
+}
+
+fn one(bench: &mut Bench<'_>, language: &str) -> Result<f64> {
+    let work = &bench.experiment.workload;
+    let stream = bench.stream_file(&steps::loop_cost(work.keys, work.values, bench.seed, COUNT))?;
+    let cpus = Some(Cpus::of(Placement::Shared).clients);
+    let mut worker = bench.host.spawn(language, &Settings { cpus, run_as: None })?;
+    worker.open(Open {
+        client: NOTHING.to_owned(),
+        store: "floor".to_owned(),
+        endpoint: Endpoint::File { path: String::new() },
+        cache: None,
+        options: Options::new(),
+    })?;
+    worker.ready(PhaseCommand {
+        name: "loop".to_owned(),
+        op: Op::Get,
+        purpose: Purpose::Measure,
+        target: Target::Store,
+        count: COUNT,
+        stream,
+        latencies: None,
+        ttl_s: 0,
+        depth: 1,
+        generate: Generate::Prepared,
+    })?;
+    worker.go()?;
+    let done = worker.done(bench.deadline(COUNT), bench.stop)?;
+    worker.written()?;
+    worker.close()?;
+    Ok((done.ended_ns - done.started_ns) as f64 / COUNT as f64)
+}

@@ -1,0 +1,261 @@
+//! One phase: client processes that open, warm up, and run the loop between two readings of the
+//! servers' counters and CPU time.
+
+use crate::bench::Bench;
+use crate::placement::Cpus;
+use crate::steps::parts;
+use crate::trial::Servers;
+use roundtrip_model::contract::{Done, Open, PhaseCommand, Purpose, Target, outcome};
+use roundtrip_model::record::{CounterSample, Counters, PhaseRecord, ProcessUsage, Witness};
+use roundtrip_model::stream::Stream;
+use roundtrip_model::workload::{Generate, Phase};
+use roundtrip_model::{Histogram, Op, Path, Result};
+use roundtrip_process::Settings;
+use roundtrip_stores::Sampler;
+use roundtrip_workers::{Latencies, Worker};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// The witness of the path's store.
+pub const STORE: &str = "store";
+/// The witness of the cache in front of it.
+pub const CACHE: &str = "cache";
+/// How often a store's counters are read while a phase runs.
+const SAMPLE_EVERY: Duration = Duration::from_millis(500);
+/// Into how many parts the time of a phase is cut, to see whether its rate was steady.
+const SLICES: usize = 30;
+
+/// Who runs a phase, and against what.
+pub struct Clients<'a, 'b> {
+    /// The bench.
+    pub bench: &'a mut Bench<'b>,
+    /// The path.
+    pub path: &'a Path,
+    /// Where they run.
+    pub cpus: &'a Cpus,
+    /// What they drive.
+    pub servers: &'a mut Servers,
+}
+
+/// A client process, with its warm-up and the times when it was not the one that worked.
+struct Client {
+    worker: Worker,
+    spawned: Instant,
+    ready_at: Instant,
+    not_its_own: Duration,
+    warmup: Option<Done>,
+    latencies: String,
+}
+
+impl Clients<'_, '_> {
+    fn open(&mut self) -> Result<Worker> {
+        let settings = Settings { cpus: Some(self.cpus.clients.clone()), run_as: None };
+        let mut worker = self.bench.host.spawn(self.path.language(), &settings)?;
+        let cache = self.path.cache.clone().zip(self.servers.cache.as_ref().map(|s| s.endpoint()));
+        worker.open(Open {
+            client: self.path.library().to_owned(),
+            store: self.path.store.clone(),
+            endpoint: self.servers.store.endpoint(),
+            cache,
+            options: self.bench.client_options(self.path),
+        })?;
+        Ok(worker)
+    }
+
+    fn command(&mut self, op: Op, purpose: Purpose, stream: &Stream, ttl_s: u32) -> Result<PhaseCommand> {
+        Ok(PhaseCommand {
+            name: op.name().to_owned(),
+            op,
+            purpose,
+            target: Target::Store,
+            count: stream.len(),
+            stream: self.bench.stream_file(stream)?,
+            latencies: None,
+            ttl_s,
+            depth: self.path.depth()?,
+            generate: Generate::Prepared,
+        })
+    }
+}
+
+/// Brings keys into place with one client process; says how many were stored.
+pub fn prepare(
+    clients: &mut Clients<'_, '_>,
+    target: Target,
+    stream: &Stream,
+    ttl_s: u32,
+) -> Result<u64> {
+    let command = clients.command(Op::Set, Purpose::Prepare, stream, ttl_s)?;
+    let mut worker = clients.open()?;
+    let done = once(clients.bench, &mut worker, PhaseCommand { target, ..command })?;
+    worker.close()?;
+    Ok(done.outcomes.get(outcome::STORED).copied().unwrap_or(0))
+}
+
+/// Gets ready, runs the loop, waits for its end.
+fn once(bench: &Bench<'_>, worker: &mut Worker, command: PhaseCommand) -> Result<Done> {
+    let deadline = bench.deadline(command.count);
+    worker.ready(command)?;
+    worker.go()?;
+    let done = worker.done(deadline, bench.stop)?;
+    worker.written()?;
+    Ok(done)
+}
+
+/// Runs a phase and says all that is known of it.
+pub fn measure(
+    clients: &mut Clients<'_, '_>,
+    phase: &Phase,
+    warmup: &Stream,
+    stream: &Stream,
+) -> Result<PhaseRecord> {
+    let concurrency = clients.bench.experiment.workload.concurrency;
+    let mut running = Vec::new();
+    for (number, part) in parts(stream, concurrency).iter().enumerate() {
+        running.push(start(clients, phase, warmup, part, number)?);
+    }
+    let depth = clients.path.depth()?;
+    let measured = loops(clients, running, phase.count)?;
+    Ok(record(phase, stream, depth, measured))
+}
+
+/// Starts one client: opened, warm, and ready for its part of the phase.
+fn start(
+    clients: &mut Clients<'_, '_>,
+    phase: &Phase,
+    warmup: &Stream,
+    part: &Stream,
+    number: usize,
+) -> Result<Client> {
+    let ttl_s = phase.ttl_s.unwrap_or(0);
+    // Files are written before the process starts: its wall time is its own.
+    let warm = (warmup.count > 0)
+        .then(|| clients.command(phase.op, Purpose::Warmup, warmup, ttl_s))
+        .transpose()?;
+    let mut command = clients.command(phase.op, Purpose::Measure, part, ttl_s)?;
+    let latencies = clients.bench.file(&format!("latencies-{number}"));
+    command.name = phase.name.clone();
+    command.latencies = Some(latencies.clone());
+    command.generate = clients.bench.experiment.workload.generate;
+    let spawned = Instant::now();
+    let mut worker = clients.open()?;
+    let warm_started = Instant::now();
+    let warmup = warm.map(|warm| once(clients.bench, &mut worker, warm)).transpose()?;
+    let not_its_own = warm_started.elapsed();
+    worker.ready(command)?;
+    Ok(Client { worker, spawned, ready_at: Instant::now(), not_its_own, warmup, latencies })
+}
+
+/// What the loops and the servers gave.
+struct Measured {
+    done: Vec<Done>,
+    ended: Vec<Ended>,
+    server_cpu_ns: Option<u64>,
+    witness: BTreeMap<String, Witness>,
+    samples: Vec<CounterSample>,
+}
+
+/// Runs the loops of all clients at once between two readings of the counters.
+fn loops(clients: &mut Clients<'_, '_>, mut running: Vec<Client>, count: u64) -> Result<Measured> {
+    let before = counters(clients.servers)?;
+    let sampler = Sampler::start(&clients.servers.store, SAMPLE_EVERY);
+    let (deadline, stop) = (clients.bench.deadline(count), clients.bench.stop);
+    let cpu_before = clients.servers.cpu_ns();
+    for client in &mut running {
+        client.not_its_own += client.ready_at.elapsed();
+        client.worker.go()?;
+    }
+    let done: Result<Vec<Done>> =
+        running.iter_mut().map(|client| client.worker.done(deadline, stop)).collect();
+    let done = done?;
+    let cpu_after = clients.servers.cpu_ns();
+    // The clients end first: reading counters must not lengthen their processes' time.
+    let ended: Result<Vec<Ended>> = running.into_iter().map(|c| end(clients.bench, c)).collect();
+    let ended = ended?;
+    let samples = sampler.stop();
+    let witness = before
+        .into_iter()
+        .zip(counters(clients.servers)?)
+        .map(|((role, before), (_, after))| (role.to_owned(), Witness { before, after }))
+        .collect();
+    let server_cpu_ns = cpu_before.zip(cpu_after).and_then(|(b, a)| a.checked_sub(b));
+    Ok(Measured { done, ended, server_cpu_ns, witness, samples })
+}
+
+fn counters(servers: &mut Servers) -> Result<Vec<(&'static str, Counters)>> {
+    [STORE, CACHE].into_iter().zip(servers.each()).map(|(role, s)| Ok((role, s.counters()?))).collect()
+}
+
+/// One client that ended.
+struct Ended {
+    usage: ProcessUsage,
+    max_rss_bytes: u64,
+    latencies: Latencies,
+}
+
+/// Ends one client; what its process used, less the warm-up and the host's own time.
+fn end(bench: &Bench<'_>, mut client: Client) -> Result<Ended> {
+    let count = client.worker.written()?;
+    let exit = client.worker.close()?;
+    let real = client.spawned.elapsed().saturating_sub(client.not_its_own);
+    let (warm_user_ns, warm_sys_ns) = client.warmup.map_or((0, 0), |w| (w.user_ns, w.sys_ns));
+    Ok(Ended {
+        usage: ProcessUsage {
+            real_ns: real.as_nanos() as u64,
+            user_ns: exit.user_ns.saturating_sub(warm_user_ns),
+            sys_ns: exit.sys_ns.saturating_sub(warm_sys_ns),
+        },
+        max_rss_bytes: exit.max_rss_bytes,
+        latencies: bench.read_latencies(&client.latencies, count, SLICES)?,
+    })
+}
+
+/// Makes the record of a phase out of what its clients gave.
+fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> PhaseRecord {
+    let Measured { done, ended, server_cpu_ns, witness, samples } = measured;
+    let mut latency = Histogram::new();
+    let mut slices_ns = Vec::new();
+    for client in &ended {
+        latency.merge(&client.latencies.histogram);
+        add_slices(&mut slices_ns, &client.latencies.slices_ns);
+    }
+    let started = done.iter().map(|d| d.started_ns).min().unwrap_or(0);
+    let finished = done.iter().map(|d| d.ended_ns).max().unwrap_or(0);
+    PhaseRecord {
+        name: phase.name.clone(),
+        op: phase.op,
+        ops: stream.count,
+        depth,
+        concurrency: done.len() as u32,
+        wall_ns: finished.saturating_sub(started),
+        user_ns: Some(done.iter().map(|d| d.user_ns).sum()),
+        sys_ns: Some(done.iter().map(|d| d.sys_ns).sum()),
+        server_cpu_ns,
+        process: ended.iter().map(|e| e.usage).reduce(|a, b| ProcessUsage {
+            real_ns: a.real_ns.max(b.real_ns),
+            user_ns: a.user_ns + b.user_ns,
+            sys_ns: a.sys_ns + b.sys_ns,
+        }),
+        client_max_rss_bytes: ended.iter().map(|e| e.max_rss_bytes).max(),
+        outcomes: sum(done.iter().map(|d| &d.outcomes)),
+        cache_outcomes: sum(done.iter().map(|d| &d.cache_outcomes)),
+        latency: (latency.count() > 0).then_some(latency),
+        steady: roundtrip_stats::steady_state(&slices_ns),
+        slices_ns,
+        witness,
+        samples,
+    }
+}
+
+fn add_slices(sum: &mut Vec<u64>, slices: &[u64]) {
+    sum.resize(sum.len().max(slices.len()), 0);
+    sum.iter_mut().zip(slices).for_each(|(sum, slice)| *sum += slice);
+}
+
+fn sum<'a>(maps: impl Iterator<Item = &'a BTreeMap<String, u64>>) -> BTreeMap<String, u64> {
+    let mut sum = BTreeMap::new();
+    for (name, n) in maps.flatten() {
+        *sum.entry(name.clone()).or_default() += n;
+    }
+    sum
+}

@@ -1,0 +1,97 @@
+//! Does what the client claims agree with what the server counted? Pure: figures in, reasons out.
+//! METHOD.md, point 4; DESIGN.md, "Witnesses".
+
+use roundtrip_model::Op;
+use roundtrip_model::contract::outcome;
+use roundtrip_model::record::{PhaseRecord, Witness};
+use std::collections::BTreeMap;
+
+/// The role a counter plays as a witness: the store's own name of it.
+pub type WitnessNames = BTreeMap<String, String>;
+
+/// What a phase must have done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// Operations.
+    pub ops: u64,
+    /// Keys written that were not there.
+    pub new_keys: u64,
+}
+
+/// The witness of one store, with its name and the names of its counters.
+pub struct Account<'a> {
+    /// The store's name.
+    pub store: &'a str,
+    /// What it counted.
+    pub witness: &'a Witness,
+    /// What its counters are called.
+    pub names: &'a WitnessNames,
+}
+
+/// Why a phase must not be used; `None` where every count agrees.
+pub fn objection(
+    phase: &PhaseRecord,
+    expected: &Expected,
+    store: &Account<'_>,
+    cache: Option<&Account<'_>>,
+) -> Option<String> {
+    claims(phase, expected).or_else(|| match (phase.op, cache) {
+        (Op::ReadAside, Some(cache)) => {
+            let claims = &phase.cache_outcomes;
+            let claimed = |name: &str| claims.get(name).copied().unwrap_or(0);
+            contradiction(cache, "get", expected.ops)
+                .or_else(|| contradiction(cache, "hits", claimed(outcome::HIT)))
+                .or_else(|| contradiction(cache, "set", claimed(outcome::STORED)))
+                .or_else(|| contradiction(store, "get", claimed(outcome::MISS)))
+        }
+        _ => contradictions(phase, expected, store),
+    })
+}
+
+/// What the client itself says that rules the phase out.
+fn claims(phase: &PhaseRecord, expected: &Expected) -> Option<String> {
+    let wrong = phase.outcome(outcome::WRONG);
+    if wrong > 0 {
+        return Some(format!("{wrong} reads of phase `{}` gave a wrong value", phase.name));
+    }
+    if let Some((kind, count)) = phase.errors().next() {
+        return Some(format!("{count} operations of phase `{}` failed: {kind}", phase.name));
+    }
+    let total: u64 = phase.outcomes.values().sum();
+    (total != expected.ops).then(|| {
+        let name = &phase.name;
+        format!("the client accounts for {total} of the {} operations of phase `{name}`", expected.ops)
+    })
+}
+
+fn contradictions(
+    phase: &PhaseRecord,
+    expected: &Expected,
+    store: &Account<'_>,
+) -> Option<String> {
+    match phase.op {
+        Op::Get | Op::ReadAside => contradiction(store, "get", expected.ops)
+            .or_else(|| contradiction(store, "hits", phase.outcome(outcome::HIT))),
+        Op::Set => contradiction(store, "set", expected.ops)
+            .or_else(|| contradiction(store, "items", expected.new_keys)),
+        Op::Delete => contradiction(store, "delete_hits", phase.outcome(outcome::DONE)),
+        Op::Incr => contradiction(store, "incr_hits", phase.outcome(outcome::DONE)),
+    }
+}
+
+/// The sentence, where the store has such a counter and it did not grow by what was claimed.
+fn contradiction(account: &Account<'_>, role: &str, claimed: u64) -> Option<String> {
+    let counter = account.names.get(role)?;
+    let counted = match account.witness.grew(counter) {
+        Some(counted) => counted,
+        None => {
+            return Some(format!("{} gave no count of `{counter}` to check against", account.store));
+        }
+    };
+    (counted != claimed).then(|| {
+        format!("{} counted {counted} `{counter}`, the client claims {claimed}", account.store)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+use super::*;
+
+fn phase(op: Op, outcomes: &[(&str, u64)], cache: &[(&str, u64)]) -> PhaseRecord {
+    let map = |pairs: &[(&str, u64)]| pairs.iter().map(|(k, v)| ((*k).to_owned(), *v)).collect();
+    PhaseRecord {
+        name: "p".into(),
+        op,
+        ops: 100,
+        depth: 1,
+        concurrency: 1,
+        wall_ns: 1,
+        user_ns: None,
+        sys_ns: None,
+        server_cpu_ns: None,
+        process: None,
+        client_max_rss_bytes: None,
+        outcomes: map(outcomes),
+        cache_outcomes: map(cache),
+        latency: None,
+        slices_ns: Vec::new(),
+        steady: None,
+        witness: BTreeMap::new(),
+        samples: Vec::new(),
+    }
+}
+
+fn names() -> WitnessNames {
+    [("get", "cmd_get"), ("hits", "get_hits"), ("set", "cmd_set"), ("items", "curr_items")]
+        .map(|(role, name)| (role.to_owned(), name.to_owned()))
+        .into()
+}
+
+/// What a server counted that had 5 of each before.
+fn grew(pairs: &[(&str, u64)]) -> Witness {
+    Witness {
+        before: pairs.iter().map(|(k, _)| ((*k).to_owned(), 5)).collect(),
+        after: pairs.iter().map(|(k, v)| ((*k).to_owned(), v + 5)).collect(),
+    }
+}
+
+fn said(phase: &PhaseRecord, new_keys: u64, store: &Witness, cache: Option<&Witness>) -> Option<String> {
+    let names = names();
+    let account =
+        |store, witness| Account { store, witness, names: &names };
+    let cache = cache.map(|witness| account("cache", witness));
+    objection(phase, &Expected { ops: 100, new_keys }, &account("memcached", store), cache.as_ref())
+}
+
+#[test]
+fn counts_that_agree_raise_no_objection() {
+    let get = phase(Op::Get, &[("hit", 90), ("miss", 10)], &[]);
+    assert_eq!(said(&get, 0, &grew(&[("cmd_get", 100), ("get_hits", 90)]), None), None);
+    let set = phase(Op::Set, &[("stored", 100)], &[]);
+    assert_eq!(said(&set, 60, &grew(&[("cmd_set", 100), ("curr_items", 60)]), None), None);
+}
+
+#[test]
+fn a_client_that_claims_more_than_the_server_saw_is_found() {
+    let get = phase(Op::Get, &[("hit", 100)], &[]);
+    let objection = said(&get, 0, &grew(&[("cmd_get", 1), ("get_hits", 1)]), None).unwrap();
+    assert_eq!(objection, "memcached counted 1 `cmd_get`, the client claims 100");
+}
+
+#[test]
+fn a_client_that_lies_about_hits_or_items_is_found() {
+    let get = phase(Op::Get, &[("hit", 100)], &[]);
+    let objection = said(&get, 0, &grew(&[("cmd_get", 100), ("get_hits", 99)]), None).unwrap();
+    assert!(objection.contains("99 `get_hits`"), "{objection}");
+    let set = phase(Op::Set, &[("stored", 100)], &[]);
+    let objection = said(&set, 100, &grew(&[("cmd_set", 100), ("curr_items", 1)]), None).unwrap();
+    assert!(objection.contains("1 `curr_items`"), "{objection}");
+}
+
+#[test]
+fn wrong_values_failures_and_missing_operations_void_a_phase_by_themselves() {
+    for (outcomes, word) in [
+        (vec![("hit", 99), ("wrong", 1)], "wrong value"),
+        (vec![("hit", 99), ("error:timeout", 1)], "failed: timeout"),
+        (vec![("hit", 99)], "accounts for 99 of the 100"),
+    ] {
+        let witness = grew(&[("cmd_get", 100), ("get_hits", 99)]);
+        let objection = said(&phase(Op::Get, &outcomes, &[]), 0, &witness, None).unwrap();
+        assert!(objection.contains(word), "{objection}");
+    }
+}
+
+#[test]
+fn a_counter_that_cannot_be_read_is_no_agreement() {
+    let get = phase(Op::Get, &[("hit", 100)], &[]);
+    assert!(said(&get, 0, &Witness::default(), None).is_some());
+}
+
+#[test]
+fn read_aside_is_checked_on_both_sides() {
+    let cache = [("hit", 90), ("miss", 10), ("stored", 10)];
+    let aside = phase(Op::ReadAside, &[("hit", 100)], &cache);
+    let right = grew(&[("cmd_get", 100), ("get_hits", 90), ("cmd_set", 10)]);
+    let store = grew(&[("cmd_get", 10), ("get_hits", 10)]);
+    assert_eq!(said(&aside, 0, &store, Some(&right)), None);
+    let more = grew(&[("cmd_get", 100), ("get_hits", 91), ("cmd_set", 10)]);
+    assert!(said(&aside, 0, &store, Some(&more)).is_some());
+    assert!(said(&aside, 0, &grew(&[("cmd_get", 11)]), Some(&right)).is_some());
+}

@@ -1,0 +1,190 @@
+//! A run from its start, or from where it was stopped, to its end.
+
+use crate::bench::{Addresses, Bench, BenchOptions};
+use crate::engine::{Engine, Keeper, Observer};
+use crate::{clock, environment, loop_cost, placement, verify};
+use roundtrip_archive::Archive;
+use roundtrip_model::record::{RunRecord, RunState, TrialRecord};
+use roundtrip_model::{Experiment, Kind, Problem, Result, Warning, WarningKind};
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// How a person wants an experiment run.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    /// Roundtrip's own executable.
+    pub self_exe: PathBuf,
+    /// The seed; drawn when not given.
+    pub seed: Option<u64>,
+    /// Stores that are there already.
+    pub addresses: Addresses,
+    /// Whether such a store may be on another machine.
+    pub allow_remote: bool,
+    /// The longest that a phase may take.
+    pub deadline: Option<Duration>,
+    /// The command that makes the run again, without the seed.
+    pub command: String,
+}
+
+/// A run with its trials.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The run.
+    pub run: RunRecord,
+    /// Its trials.
+    pub trials: Vec<TrialRecord>,
+}
+
+/// What a session needs from outside.
+pub struct Surroundings<'a> {
+    /// Where the run is kept.
+    pub archive: &'a mut Archive,
+    /// Who hears of it.
+    pub observer: &'a mut dyn Observer,
+    /// Set when the person wants it to stop.
+    pub stop: &'a AtomicBool,
+    /// Told the run's id as soon as there is one.
+    pub began: &'a mut dyn FnMut(&RunRecord),
+}
+
+/// Runs an experiment from its start.
+pub fn start(experiment: &Experiment, wishes: &Wishes, around: Surroundings<'_>) -> Result<Outcome> {
+    placement::machine();
+    let seed = wishes.seed.map_or_else(crate::random, Ok)? & 0x7fff_ffff_ffff_ffff;
+    let mut bench = bench(experiment, seed, wishes, around.stop)?;
+    let mut environment = environment::read();
+    let exe = &wishes.self_exe;
+    verify::verify(experiment, &bench.host, exe, &wishes.addresses, &mut environment)?;
+    loop_cost::measure(&mut bench, &mut environment)?;
+    let now = clock::unix_ms();
+    let mut warnings = environment::warnings(&environment);
+    warnings.extend(verify::warnings(&environment));
+    warnings.extend(placement::warning(&experiment.placements));
+    warnings.extend(foreign_warnings(experiment, wishes)?);
+    let run = RunRecord {
+        id: roundtrip_archive::new_run_id(now, crate::random()?),
+        experiment: experiment.name.clone(),
+        experiment_text: experiment.text.clone(),
+        command: format!("{} --seed {seed}", wishes.command),
+        seed,
+        started_unix_ms: now,
+        ended_unix_ms: None,
+        state: RunState::Running,
+        end_reason: None,
+        looks: Vec::new(),
+        environment,
+        warnings,
+    };
+    around.archive.begin(&run)?;
+    carry_on(&mut bench, Outcome { run, trials: Vec::new() }, around)
+}
+
+/// Goes on with a run that was stopped or failed, with the same plan and seed.
+pub fn resume(mut outcome: Outcome, wishes: &Wishes, around: Surroundings<'_>) -> Result<Outcome> {
+    placement::machine();
+    if outcome.run.state == RunState::Finished {
+        let what = format!("run {} is finished", outcome.run.id);
+        return Err(Problem::new(Kind::Usage, what).next(format!(
+            "see it with `roundtrip report {}`; for more blocks run it again with a larger --budget",
+            outcome.run.id
+        )));
+    }
+    let place = format!("the experiment of run {}", outcome.run.id);
+    let experiment = Experiment::parse(&outcome.run.experiment_text, &place)?;
+    let mut bench = bench(&experiment, outcome.run.seed, wishes, around.stop)?;
+    let mut now = environment::read();
+    verify::verify(&experiment, &bench.host, &wishes.self_exe, &wishes.addresses, &mut now)?;
+    same_versions(&outcome.run, &now.versions)?;
+    carry_on(&mut bench, outcome, around)
+}
+
+fn bench<'a>(
+    experiment: &'a Experiment,
+    seed: u64,
+    wishes: &'a Wishes,
+    stop: &'a AtomicBool,
+) -> Result<Bench<'a>> {
+    Bench::new(experiment, seed, &BenchOptions {
+        self_exe: wishes.self_exe.clone(),
+        addresses: &wishes.addresses,
+        allow_remote: wishes.allow_remote,
+        deadline: wishes.deadline,
+        stop,
+    })
+}
+
+fn carry_on(bench: &mut Bench<'_>, outcome: Outcome, around: Surroundings<'_>) -> Result<Outcome> {
+    let Outcome { mut run, mut trials } = outcome;
+    (around.began)(&run);
+    placement::pin_host();
+    let started = Instant::now();
+    let mut engine = Engine {
+        experiment: bench.experiment,
+        runner: bench,
+        keeper: &mut ArchiveKeeper(around.archive),
+        observer: around.observer,
+        stop: around.stop,
+        elapsed: &|| started.elapsed(),
+    };
+    engine.run(&mut run, &mut trials).map_err(|problem| with_way_on(problem, &run))?;
+    Ok(Outcome { run, trials })
+}
+
+/// Says how to go on, where the problem does not say better.
+fn with_way_on(problem: Problem, run: &RunRecord) -> Problem {
+    let way = format!("roundtrip resume {}", run.id);
+    match &problem.next_step {
+        Some(step) if step.contains("resume") => problem,
+        Some(step) => {
+            let step = format!("{step}; then `{way}`");
+            problem.next(step)
+        }
+        None => problem.next(format!("go on with `{way}`")),
+    }
+}
+
+/// Trials of other versions must not stand in one run with those that are there.
+fn same_versions(run: &RunRecord, now: &std::collections::BTreeMap<String, String>) -> Result<()> {
+    let then = &run.environment.versions;
+    match then.iter().find(|(part, version)| now.get(*part) != Some(*version)) {
+        None => Ok(()),
+        Some((part, version)) => {
+            let present = now.get(part).map_or("not there", String::as_str);
+            let what = format!("`{part}` was {version} when run {} started, and is {present}", run.id);
+            Err(Problem::new(Kind::Usage, what).next("start a new run; see both with `roundtrip diff`"))
+        }
+    }
+}
+
+fn foreign_warnings(experiment: &Experiment, wishes: &Wishes) -> Result<Vec<Warning>> {
+    let mut warnings = Vec::new();
+    for (name, address) in &wishes.addresses {
+        let mut store = roundtrip_stores::attach(address, wishes.allow_remote)?;
+        if let Some(items) = store.foreign_items()?.filter(|n| *n > 0) {
+            let detail = format!("{name} holds {items} items that are not Roundtrip's");
+            warnings.push(Warning::new(WarningKind::OtherKeys, name, detail));
+        }
+        if !experiment.published.is_empty() {
+            let detail = format!("keys on {name} carry a prefix of this run");
+            warnings.push(Warning::new(WarningKind::KeyPrefix, name, detail));
+        }
+    }
+    Ok(warnings)
+}
+
+struct ArchiveKeeper<'a>(&'a mut Archive);
+
+impl Keeper for ArchiveKeeper<'_> {
+    fn keep(&mut self, run: &RunRecord, trial: &TrialRecord) -> Result<()> {
+        self.0.add_trial(&run.id, trial)
+    }
+
+    fn update(&mut self, run: &RunRecord) -> Result<()> {
+        let mut run = run.clone();
+        if run.state != RunState::Running {
+            run.ended_unix_ms = Some(clock::unix_ms());
+        }
+        self.0.update(&run)
+    }
+}

@@ -1,0 +1,151 @@
+//! One trial for real: fresh servers, data in place, each phase in fresh client processes between
+//! two readings of the server's counters, everything stopped again.
+
+use crate::bench::Bench;
+use crate::phase::{self, Clients};
+use crate::placement::Cpus;
+use crate::plan::TrialPlan;
+use crate::reconcile::{Account, Expected, objection};
+use crate::steps::{self, Step};
+use roundtrip_model::contract::Target;
+use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity, Witness};
+use roundtrip_model::stream::Stream;
+use roundtrip_model::{Kind, Path, Problem, Result, Warning, WarningKind};
+use roundtrip_stores::Store;
+use std::time::Instant;
+
+/// The servers of a trial: the path's store, and the cache in front of it.
+pub struct Servers {
+    /// The store.
+    pub store: Store,
+    /// The cache.
+    pub cache: Option<Store>,
+}
+
+impl Servers {
+    /// Each with its name in witnesses.
+    pub fn each(&mut self) -> impl Iterator<Item = &mut Store> {
+        std::iter::once(&mut self.store).chain(self.cache.as_mut())
+    }
+
+    /// CPU of all of them so far; unknown as soon as one is.
+    pub fn cpu_ns(&self) -> Option<u64> {
+        let cache = self.cache.as_ref().map_or(Some(0), Store::cpu_ns)?;
+        Some(self.store.cpu_ns()? + cache)
+    }
+
+    fn stop(self) -> Result<()> {
+        let stopped = self.store.stop();
+        self.cache.map_or(Ok(()), Store::stop).and(stopped)
+    }
+}
+
+/// Runs a trial. A store or worker that fails voids it: the record says why.
+pub fn run(bench: &mut Bench<'_>, plan: &TrialPlan) -> Result<TrialRecord> {
+    let started = Instant::now();
+    let mut trial = TrialRecord {
+        block: plan.block,
+        position: plan.position,
+        variant: plan.contestant.clone(),
+        placement: plan.placement,
+        started_unix_ms: crate::clock::unix_ms(),
+        took_ns: 0,
+        validity: Validity::Valid,
+        phases: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let path = bench.path(&plan.contestant)?.clone();
+    let cpus = Cpus::of(plan.placement);
+    let mut servers = Servers {
+        store: bench.start(&path.store, &path, &cpus)?,
+        cache: path.cache.as_deref().map(|name| bench.start(name, &path, &cpus)).transpose()?,
+    };
+    let done = run_steps(bench, plan, &path, &cpus, &mut servers, &mut trial);
+    let done = done.map_err(|problem| blame(problem, &mut servers));
+    let cleaned = bench.clean_up(&mut servers, plan);
+    let stopped = servers.stop();
+    trial.took_ns = started.elapsed().as_nanos() as u64;
+    done.and(cleaned).and(stopped)?;
+    Ok(trial)
+}
+
+/// A client fails when its server dies: the server's death is the cause worth telling.
+fn blame(problem: Problem, servers: &mut Servers) -> Problem {
+    if problem.kind == Kind::Interrupted {
+        return problem;
+    }
+    servers.each().find_map(Store::death).unwrap_or(problem)
+}
+
+fn run_steps(
+    bench: &mut Bench<'_>,
+    plan: &TrialPlan,
+    path: &Path,
+    cpus: &Cpus,
+    servers: &mut Servers,
+    trial: &mut TrialRecord,
+) -> Result<()> {
+    let steps = steps::steps(bench.experiment, &plan.contestant, path, bench.seed, bench.prefix(path));
+    for step in steps {
+        bench.interrupted()?;
+        let mut clients = Clients { bench, path, cpus, servers };
+        match step {
+            Step::Prepare { target, stream, ttl_s } => {
+                prepare(&mut clients, target, &stream, ttl_s)?;
+            }
+            Step::Measure { phase, warmup, stream, new_keys } => {
+                let record = phase::measure(&mut clients, &phase, &warmup, &stream)?;
+                let expected = Expected { ops: stream.count, new_keys };
+                judge(&record, &expected, path, trial, bench);
+                note_evictions(&record, trial);
+                trial.phases.push(record);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn prepare(clients: &mut Clients<'_, '_>, target: Target, stream: &Stream, ttl_s: u32) -> Result<()> {
+    let stored = phase::prepare(clients, target, stream, ttl_s)?;
+    if stored == stream.count {
+        return Ok(());
+    }
+    Err(Problem::new(Kind::Failed, format!("only {stored} of {} keys could be set", stream.count))
+        .at(clients.path.to_string())
+        .next("give the store more memory, or use fewer or smaller keys"))
+}
+
+/// Voids the trial where a phase's counts do not agree with the servers'.
+fn judge(
+    record: &PhaseRecord,
+    expected: &Expected,
+    path: &Path,
+    trial: &mut TrialRecord,
+    bench: &Bench<'_>,
+) {
+    let empty = Witness::default();
+    let account = |store: &'_ str, role: &str| -> (String, Witness) {
+        (store.to_owned(), record.witness.get(role).unwrap_or(&empty).clone())
+    };
+    let (store, witness) = account(&path.store, phase::STORE);
+    let store_account =
+        Account { store: &store, witness: &witness, names: bench.witness_names(&path.store) };
+    let cache = path.cache.as_deref().map(|name| (name, account(name, phase::CACHE)));
+    let cache_account = cache.as_ref().map(|(name, (store, witness))| Account {
+        store,
+        witness,
+        names: bench.witness_names(name),
+    });
+    if let Some(reason) = objection(record, expected, &store_account, cache_account.as_ref()) {
+        trial.validity = Validity::Void(reason);
+    }
+}
+
+fn note_evictions(record: &PhaseRecord, trial: &mut TrialRecord) {
+    for witness in record.witness.values() {
+        if let Some(evicted) = witness.grew("evictions").filter(|n| *n > 0) {
+            let detail = format!("{evicted} items were evicted during `{}`", record.name);
+            trial.warnings.push(Warning::new(WarningKind::Evictions, &trial.variant, detail));
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Before anything runs: can every variant be had on this machine? What it learns on the way
+//! (versions, settings) goes into the run's environment.
+
+use roundtrip_model::contract::{ClientInfo, Described};
+use roundtrip_model::names::unknown;
+use roundtrip_model::record::Environment;
+use roundtrip_model::{Experiment, Kind, Op, Path, Problem, Result, Warning, WarningKind};
+use roundtrip_workers::Host;
+use std::collections::BTreeSet;
+use std::path::Path as FilePath;
+
+use crate::bench::Addresses;
+
+/// Options that the lab itself understands, for every client.
+const LAB_OPTIONS: [&str; 1] = ["transport"];
+
+/// Checks every variant; a problem says which one and what to do.
+pub fn verify(
+    experiment: &Experiment,
+    host: &Host,
+    self_exe: &FilePath,
+    addresses: &Addresses,
+    environment: &mut Environment,
+) -> Result<()> {
+    for variant in &experiment.variants {
+        let ops = ops(experiment, &variant.name);
+        verify_path(&variant.path, &ops, host, self_exe, addresses, environment).map_err(|problem| {
+            match &problem.place {
+                Some(_) => problem,
+                None => problem.at(variant.place.clone()),
+            }
+        })?;
+    }
+    unused_addresses(experiment, addresses)
+}
+
+fn ops(experiment: &Experiment, variant: &str) -> BTreeSet<Op> {
+    experiment.workload.phases.iter().filter(|p| p.concerns(variant)).map(|p| p.op).collect()
+}
+
+/// Checks one path for some ops.
+pub fn verify_path(
+    path: &Path,
+    ops: &BTreeSet<Op>,
+    host: &Host,
+    self_exe: &FilePath,
+    addresses: &Addresses,
+    environment: &mut Environment,
+) -> Result<()> {
+    for name in std::iter::once(&path.store).chain(&path.cache) {
+        store(name, self_exe, addresses, environment)?;
+    }
+    let (described, client) = host.client(&path.client)?;
+    reaches(path, &client)?;
+    does(path, &client, ops)?;
+    has_options(path, &client)?;
+    note_client(path, &described, &client, environment);
+    Ok(())
+}
+
+fn store(
+    name: &str,
+    self_exe: &FilePath,
+    addresses: &Addresses,
+    environment: &mut Environment,
+) -> Result<()> {
+    let manifest = roundtrip_stores::find(name)?;
+    if let Some(address) = addresses.get(name) {
+        environment.settings.insert(format!("{name} address"), address.clone());
+        return Ok(());
+    }
+    let installed = roundtrip_stores::doctor(manifest, self_exe);
+    let Some(version) = installed.version.filter(|_| installed.is_ready) else {
+        let problem = Problem::new(Kind::Missing, format!("{} is not installed", manifest.title));
+        return Err(match installed.install {
+            Some(command) => problem.next(command),
+            None => problem,
+        });
+    };
+    environment.versions.insert(name.to_owned(), version);
+    for (setting, value) in &manifest.settings {
+        environment.settings.insert(format!("{name} {setting}"), value.clone());
+    }
+    Ok(())
+}
+
+fn reaches(path: &Path, client: &ClientInfo) -> Result<()> {
+    for name in std::iter::once(&path.store).chain(&path.cache) {
+        if !client.stores.contains(name) {
+            let what = format!("`{}` does not reach the store `{name}`", path.client);
+            return Err(Problem::new(Kind::Usage, what)
+                .next(format!("it reaches: {}", client.stores.join(", "))));
+        }
+    }
+    Ok(())
+}
+
+fn does(path: &Path, client: &ClientInfo, ops: &BTreeSet<Op>) -> Result<()> {
+    match ops.iter().find(|op| !client.ops.contains(op)) {
+        None => Ok(()),
+        Some(op) => {
+            let what = format!("`{}` cannot do `{op}`", path.client);
+            let known: Vec<&str> = client.ops.iter().map(|op| op.name()).collect();
+            Err(Problem::new(Kind::Usage, what).next(format!("it can do: {}", known.join(", "))))
+        }
+    }
+}
+
+fn has_options(path: &Path, client: &ClientInfo) -> Result<()> {
+    for (name, value) in &path.options {
+        if LAB_OPTIONS.contains(&name.as_str()) {
+            transport(path, value)?;
+            continue;
+        }
+        let Some(allowed) = client.options.get(name) else {
+            let known = client.options.keys().map(String::as_str).chain(LAB_OPTIONS);
+            return Err(unknown(&format!("option of `{}`", path.client), name, known));
+        };
+        if !allowed.is_empty() && !allowed.contains(value) {
+            let noun = format!("{name} of `{}`", path.client);
+            return Err(unknown(&noun, value, allowed.iter().map(String::as_str)));
+        }
+    }
+    Ok(())
+}
+
+fn transport(path: &Path, value: &str) -> Result<()> {
+    let known = ["tcp", "unix"];
+    match known.contains(&value) {
+        true => Ok(()),
+        false => Err(unknown(&format!("transport of `{}`", path.client), value, known)),
+    }
+}
+
+fn note_client(
+    path: &Path,
+    described: &Described,
+    client: &ClientInfo,
+    environment: &mut Environment,
+) {
+    environment.versions.insert(described.language.clone(), described.runtime.clone());
+    if let Some(version) = client.version.as_ref().filter(|_| path.client != described.language) {
+        environment.versions.insert(path.client.clone(), version.clone());
+    }
+    for (name, value) in &described.settings {
+        environment.settings.insert(format!("{} {name}", described.language), value.clone());
+    }
+}
+
+/// An address for a store that no variant uses is a slip worth an error.
+fn unused_addresses(experiment: &Experiment, addresses: &Addresses) -> Result<()> {
+    let used = |name: &String| {
+        experiment.variants.iter().any(|v| v.path.store == *name || v.path.cache.as_ref() == Some(name))
+    };
+    match addresses.keys().find(|name| !used(name)) {
+        None => Ok(()),
+        Some(name) => Err(Problem::new(Kind::Usage, format!("no variant uses the store `{name}`"))
+            .next("leave its address out, or use it in a variant")),
+    }
+}
+
+/// What of the runtimes' settings could mislead.
+pub fn warnings(environment: &Environment) -> Vec<Warning> {
+    let on = |name: &str| environment.settings.get(name).map(String::as_str);
+    let mut warnings = Vec::new();
+    if on("php xdebug").is_some_and(|value| value != "off") {
+        warnings.push(Warning::new(WarningKind::XdebugOn, "php", "Xdebug is loaded"));
+    }
+    warnings
+}

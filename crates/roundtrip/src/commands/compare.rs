@@ -1,0 +1,36 @@
+//! `roundtrip compare`: any paths, no file needed.
+
+use super::common::{self, From};
+use crate::args::CompareArgs;
+use roundtrip_lab::compare::{Comparison, experiment};
+use roundtrip_model::{Path, Placement, Result};
+
+/// Time for the blocks, where none was given.
+const BUDGET_S: f64 = 60.0;
+
+pub fn run(args: &CompareArgs) -> Result<()> {
+    let wishes = common::wishes(&args.how)?;
+    let (_, names) = common::addresses(&args.how.stores);
+    let store = names.first().map(String::as_str);
+    let paths: Result<Vec<Path>> = args.paths.iter().map(|path| Path::parse(path, store)).collect();
+    let placements = match args.method.placement.as_slice() {
+        [] => vec![Placement::Split],
+        asked => asked.to_vec(),
+    };
+    let experiment = experiment(&Comparison {
+        paths: paths?,
+        ops: args.ops.clone(),
+        count: args.count,
+        key_bytes: args.key_bytes,
+        value_bytes: args.value_bytes,
+        ttl_s: args.ttl_s,
+        hit_ratio: args.hit_ratio,
+        concurrency: args.concurrency,
+        blocks: args.method.blocks,
+        delta: args.method.delta.unwrap_or(0.05),
+        budget_s: args.method.budget.map_or(BUDGET_S, |budget| budget.as_secs_f64()),
+        placements,
+        published_recipe: args.generate.map(Into::into),
+    })?;
+    common::session(From::Start(&experiment), &wishes, &args.how.format, args.how.quiet)
+}

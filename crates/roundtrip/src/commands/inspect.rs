@@ -1,0 +1,33 @@
+//! `roundtrip inspect`: into a server that is there. Reads only.
+
+use crate::args::{InspectArgs, TextOrJson, View};
+use crate::output;
+use roundtrip_lab::stores::inspect;
+use roundtrip_model::Result;
+use std::io::{BufWriter, Write};
+
+pub fn run(args: &InspectArgs) -> Result<()> {
+    let target = inspect::Target::parse(&args.address, args.allow_remote)?;
+    match (args.view, args.format) {
+        (View::Display, TextOrJson::Json) => output::json(&inspect::display(&target)?),
+        (View::Display, TextOrJson::Terminal) => {
+            output::write(inspect::text::display(&inspect::display(&target)?).as_bytes())
+        }
+        (View::Stats, TextOrJson::Json) => output::json(&inspect::stats(&target, args.interval)?),
+        (View::Stats, TextOrJson::Terminal) => {
+            output::write(inspect::text::stats(&inspect::stats(&target, args.interval)?).as_bytes())
+        }
+        (View::Dump, format) => dump(&target, format),
+    }
+}
+
+fn dump(target: &inspect::Target, format: TextOrJson) -> Result<()> {
+    let mut out = BufWriter::new(std::io::stdout().lock());
+    let summary = match format {
+        TextOrJson::Terminal => inspect::dump(target, &mut out)?,
+        TextOrJson::Json => inspect::dump_json(target, &mut out)?,
+    };
+    output::written(out.flush())?;
+    output::note(&summary.in_words());
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! One file a command. A command turns its arguments into calls and what they give into output;
+//! it holds no knowledge of its own.
+
+mod common;
+mod compare;
+mod completions;
+mod diff;
+mod doctor;
+mod fidelity;
+mod floor;
+mod inspect;
+mod list;
+mod report;
+mod resume;
+mod run;
+mod runs;
+mod show;
+mod transfer;
+
+use crate::args::Command;
+use roundtrip_model::Result;
+
+/// Does what was asked.
+pub fn dispatch(command: Command) -> Result<()> {
+    match command {
+        Command::Run(args) => run::run(&args),
+        Command::Compare(args) => compare::run(&args),
+        Command::Fidelity(args) => fidelity::run(&args),
+        Command::Inspect(args) => inspect::run(&args),
+        Command::Runs(args) => runs::run(&args),
+        Command::Show(args) => show::run(&args),
+        Command::Report(args) => report::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Resume(args) => resume::run(&args),
+        Command::Export(args) => transfer::export(&args),
+        Command::Import(args) => transfer::import(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::List(args) => list::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Floor(args) => floor::run(&args),
+        Command::Worker => floor::worker(),
+    }
+}

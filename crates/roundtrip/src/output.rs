@@ -1,0 +1,64 @@
+//! Standard output and standard error: the one place that prints.
+
+#![allow(clippy::disallowed_macros)]
+
+use roundtrip_model::{Kind, Problem, Result};
+use std::io::{self, ErrorKind, IsTerminal, Write};
+
+/// What is assumed where there is no terminal to ask.
+const DEFAULT_WIDTH: usize = 80;
+const WIDTHS: std::ops::RangeInclusive<usize> = 40..=200;
+
+/// Prints a problem on standard error.
+pub fn error(problem: &Problem) {
+    // Where even standard error is gone there is nobody left to tell.
+    let _ = writeln!(io::stderr(), "error: {problem}");
+}
+
+/// Prints a line for the person on standard error.
+pub fn note(line: &str) {
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Writes to standard output. A reader that went away is not a failure.
+pub fn write(bytes: &[u8]) -> Result<()> {
+    let mut out = io::stdout().lock();
+    written(out.write_all(bytes).and_then(|()| out.flush()))
+}
+
+/// A result of writing to standard output as a result of the command.
+pub fn written(outcome: io::Result<()>) -> Result<()> {
+    match outcome {
+        Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
+        Err(e) => Err(Problem::new(Kind::Failed, format!("standard output cannot be written: {e}"))
+            .next("free some space, or write somewhere else")),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Writes text and a line's end to standard output.
+pub fn line(text: &str) -> Result<()> {
+    write(format!("{text}\n").as_bytes())
+}
+
+/// Writes a value as JSON to standard output.
+pub fn json(value: &impl serde::Serialize) -> Result<()> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|e| Problem::new(Kind::Internal, format!("no JSON can be made: {e}")))?;
+    line(&text)
+}
+
+/// How wide standard output is.
+pub fn width() -> usize {
+    let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let real = rustix::termios::tcgetwinsize(io::stdout())
+        .ok()
+        .map(|size| usize::from(size.ws_col))
+        .filter(|columns| *columns > 0);
+    asked.or(real).unwrap_or(DEFAULT_WIDTH).clamp(*WIDTHS.start(), *WIDTHS.end())
+}
+
+/// Whether standard output shows colour.
+pub fn color() -> bool {
+    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
