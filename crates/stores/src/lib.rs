@@ -1,1 +1,24 @@
-//! stores
+//! A store's life: find, start on a free loopback port, ready, witness counters, reset, stop. And
+//! a look into a memcached that is there ([`inspect`]).
+//!
+//! What differs between stores stands in `stores/NAME/store.toml` ([`manifest`]); Rust is needed
+//! only for a protocol that no probe speaks yet ([`probe`]). Nothing here measures, prints, or
+//! knows of clients, trials or experiments.
+
+mod attach;
+pub mod inspect;
+mod log;
+pub mod manifest;
+mod place;
+mod probe;
+mod program;
+mod sampler;
+mod start;
+mod store;
+
+pub use attach::{attach, locate};
+pub use manifest::{Manifest, Quantity, find, registry};
+pub use program::{Installed, doctor};
+pub use sampler::Sampler;
+pub use start::{StartOptions, Transport, start};
+pub use store::Store;

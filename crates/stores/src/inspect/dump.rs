@@ -1,0 +1,186 @@
+//! Every item of a memcached, streamed. One connection lists the keys (`lru_crawler metadump`),
+//! another reads the values, some keys at a time: memory does not grow with the number of items.
+
+use super::connect;
+use super::item::{Item, Listed, write_add, write_json};
+use super::stats::number;
+use crate::probe::memcached::{Connection, MAX_BATCH_BYTES, MAX_KEY_BYTES};
+use roundtrip_model::contract::Endpoint;
+use roundtrip_model::{Kind, Problem, Result};
+use serde::Serialize;
+use std::io::{self, Write};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// The most keys whose values are asked for at once.
+const MAX_BATCH_KEYS: usize = 100;
+/// How often a crawler that is busy for somebody else is asked again, and how far apart.
+const BUSY_ATTEMPTS: u32 = 50;
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
+
+/// What a dump came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct DumpSummary {
+    /// Items written.
+    pub items: u64,
+    /// Bytes of their values.
+    pub value_bytes: u64,
+    /// Keys that were listed and gone before their value was read.
+    pub vanished: u64,
+}
+
+/// Writes every item as a command that stores it again: `add KEY FLAGS EXPTIME BYTES` and its
+/// value, which can be sent to a memcached as they are. EXPTIME is a moment (seconds since 1970),
+/// or 0.
+pub fn dump(address: &Endpoint, sink: &mut dyn Write) -> Result<DumpSummary> {
+    run(address, sink, write_add)
+}
+
+/// Writes every item as a line of JSON: key, flags, time to live, value; what is not text in
+/// base64.
+pub fn dump_json(address: &Endpoint, sink: &mut dyn Write) -> Result<DumpSummary> {
+    run(address, sink, write_json)
+}
+
+type WriteItem = fn(&Item, &[u8], &mut dyn Write) -> io::Result<()>;
+
+fn run(address: &Endpoint, sink: &mut dyn Write, write: WriteItem) -> Result<DumpSummary> {
+    let mut values = Values {
+        connection: connect(address)?,
+        clock: Clock::default(),
+        request: Vec::new(),
+        batch: Vec::new(),
+        summary: DumpSummary::default(),
+    };
+    values.clock = Clock::read(&mut values.connection)?;
+    let (mut keys, mut line) = list_keys(address)?;
+    while line != b"END" {
+        let listed = Listed::parse(&line)
+            .ok_or_else(|| keys.unexpected("lru_crawler metadump all", &line))?;
+        listed.push_request(&mut values.request);
+        values.batch.push(listed);
+        if values.is_full() {
+            values.read(sink, write)?;
+            // The server waited for us, not we for it.
+            keys.renew_deadline();
+        }
+        keys.line(&mut line)?;
+    }
+    values.read(sink, write)?;
+    sink.flush().map_err(|e| cannot_write(&e))?;
+    Ok(values.summary)
+}
+
+/// Starts the listing; gives its connection and its first line.
+fn list_keys(address: &Endpoint) -> Result<(Connection, Vec<u8>)> {
+    let mut line = Vec::new();
+    for _ in 0..BUSY_ATTEMPTS {
+        // The server takes nothing else on a connection after this command.
+        let mut keys = connect(address)?;
+        keys.send(b"lru_crawler metadump all\r\n")?;
+        keys.line(&mut line)?;
+        if line == b"END" || line.starts_with(b"key=") {
+            return Ok((keys, line));
+        }
+        if !line.starts_with(b"BUSY") {
+            return Err(keys
+                .unexpected("lru_crawler metadump all", &line)
+                .next("a dump needs memcached 1.5 or later, with its LRU crawler, without -X"));
+        }
+        sleep(BUSY_PAUSE);
+    }
+    let what = "memcached's LRU crawler is busy with something else";
+    Err(Problem::new(Kind::Failed, what).next("try again when it has finished"))
+}
+
+/// The server's clock, as far as whole seconds tell.
+struct Clock {
+    server_unix_s: u64,
+    read: Instant,
+}
+
+impl Default for Clock {
+    fn default() -> Clock {
+        Clock {
+            server_unix_s: 0,
+            read: Instant::now(),
+        }
+    }
+}
+
+impl Clock {
+    fn read(connection: &mut Connection) -> Result<Clock> {
+        let statistics = connection.stats("")?;
+        let server_unix_s = number(&statistics, "time")
+            .ok_or_else(|| connection.problem("memcached does not tell its time"))?;
+        Ok(Clock {
+            server_unix_s,
+            read: Instant::now(),
+        })
+    }
+
+    fn now(&self) -> u64 {
+        self.server_unix_s + self.read.elapsed().as_secs()
+    }
+}
+
+struct Values {
+    connection: Connection,
+    clock: Clock,
+    request: Vec<u8>,
+    batch: Vec<Listed>,
+    summary: DumpSummary,
+}
+
+impl Values {
+    fn is_full(&self) -> bool {
+        // A key in base64 takes a third more; the rest of a request is shorter than a key.
+        self.batch.len() >= MAX_BATCH_KEYS
+            || self.request.len() + 3 * MAX_KEY_BYTES > MAX_BATCH_BYTES
+    }
+
+    /// Reads the values of the batch and writes the items.
+    fn read(&mut self, sink: &mut dyn Write, write: WriteItem) -> Result<()> {
+        self.connection.send(&self.request)?;
+        self.request.clear();
+        let (mut line, mut value) = (Vec::new(), Vec::new());
+        let mut now = self.clock.now();
+        for listed in self.batch.drain(..) {
+            self.connection.line(&mut line)?;
+            if line == b"EN" {
+                self.summary.vanished += 1;
+                continue;
+            }
+            let unexpected = |connection: &Connection| {
+                connection
+                    .unexpected("mg", &line)
+                    .next("a dump needs memcached 1.6 or later")
+            };
+            let Some((bytes, flags)) = parse_value_line(&line) else {
+                return Err(unexpected(&self.connection));
+            };
+            let Some(item) = listed.item(flags, now) else {
+                return Err(unexpected(&self.connection));
+            };
+            self.connection.value(bytes, &mut value)?;
+            write(&item, &value, sink).map_err(|e| cannot_write(&e))?;
+            self.summary.items += 1;
+            self.summary.value_bytes += bytes;
+            self.connection.renew_deadline();
+            now = self.clock.now();
+        }
+        Ok(())
+    }
+}
+
+/// `VA SIZE FLAGS`
+fn parse_value_line(line: &[u8]) -> Option<(u64, &str)> {
+    let rest = std::str::from_utf8(line).ok()?.strip_prefix("VA ")?;
+    let (bytes, flags) = rest.split_once(' ')?;
+    Some((bytes.parse().ok()?, flags))
+}
+
+fn cannot_write(e: &io::Error) -> Problem {
+    Problem::new(Kind::Failed, format!("the dump cannot be written: {e}"))
+        .next("look whether the disk is full, or the program that reads it has ended")
+}

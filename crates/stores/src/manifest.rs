@@ -1,0 +1,279 @@
+//! The manifest of a store: everything in which it differs from the others. A manifest is
+//! embedded in the binary, so that an installed Roundtrip needs no checkout.
+//!
+//! Every key is documented here and nowhere else. An unknown key is an error.
+
+use crate::place::check_placeholders;
+use roundtrip_model::names::unknown;
+use roundtrip_model::{Kind, Problem, Result};
+use rust_embed::RustEmbed;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+#[derive(RustEmbed)]
+#[folder = "../../stores"]
+struct Files;
+
+/// A `store.toml`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// The word that names it in paths; its folder has the same name.
+    pub name: String,
+    /// What it is, on one line.
+    pub title: String,
+    /// How it is asked whether it is ready and what it counted.
+    pub protocol: Protocol,
+    /// How the next trial gets an empty store.
+    pub between_trials: BetweenTrials,
+    /// How it comes to live: `[life.process]` or `[life.embedded]`.
+    pub life: Life,
+    /// How one that is already there is named. Absent: only Roundtrip starts it.
+    pub attach: Option<Attach>,
+    /// Settings that can change a result.
+    #[serde(default)]
+    pub settings: ReportedSettings,
+    /// What its counters are called, by what a witness wants to know.
+    #[serde(default)]
+    pub witness: BTreeMap<Quantity, String>,
+}
+
+/// The protocol that a probe speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// memcached's text protocol: `version`, `stats`.
+    Memcached,
+    /// A SQLite file: its rows.
+    Sqlite,
+}
+
+/// How the next trial gets an empty store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum BetweenTrials {
+    /// It is stopped, and a new one is started in a new directory.
+    Restart,
+}
+
+/// How a store comes to live.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Life {
+    /// A server that Roundtrip starts.
+    Process(Process),
+    /// A library inside the client; the store is a file.
+    Embedded(Embedded),
+}
+
+/// `[life.process]`. Arguments may hold `{port}`, `{socket}`, `{dir}` and `{memory_mb}`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Process {
+    /// The program.
+    pub program: Program,
+    /// Who it runs as when Roundtrip runs as root.
+    pub as_root: AsRoot,
+    /// Its arguments, first.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Then these, to listen on a loopback port.
+    pub tcp: Vec<String>,
+    /// Or these, to listen on a unix socket. Absent: it cannot.
+    pub unix: Option<Vec<String>>,
+    /// How long it may take until it answers.
+    pub ready_within_ms: u64,
+    /// How long it may take to end when asked to; then it is killed.
+    pub stop_grace_ms: u64,
+}
+
+/// Which program serves.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Program {
+    /// Roundtrip's own executable.
+    #[serde(rename = "self")]
+    Own,
+    /// A program on this machine.
+    Installed(InstalledProgram),
+}
+
+/// `[life.process.program.installed]`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InstalledProgram {
+    /// Names to look for, the best first.
+    pub search: Vec<String>,
+    /// Arguments that make it tell its version.
+    pub version_args: Vec<String>,
+    /// What it says then, with `{version}` where the version stands.
+    pub version: String,
+    /// The one command that installs it.
+    pub install: String,
+}
+
+/// Who a server runs as when Roundtrip runs as root.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AsRoot {
+    /// The user `nobody`.
+    Nobody,
+    /// Root, as Roundtrip itself.
+    Stay,
+}
+
+/// `[life.embedded]`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Embedded {
+    /// The name of its file.
+    pub file: String,
+}
+
+/// `[attach]`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Attach {
+    /// What stands before `://` in its address.
+    pub scheme: String,
+    /// The port of an address without one.
+    pub default_port: u16,
+}
+
+/// `[settings]`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReportedSettings {
+    /// Settings that always hold: name and value.
+    #[serde(default)]
+    pub fixed: BTreeMap<String, String>,
+    /// Settings that are read from the running store: name, and the store's own name for it.
+    #[serde(default)]
+    pub read: BTreeMap<String, String>,
+}
+
+/// What a witness wants to know of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Quantity {
+    /// Reads asked for.
+    Get,
+    /// Reads that found their key.
+    Hits,
+    /// Reads that found nothing.
+    Misses,
+    /// Writes.
+    Set,
+    /// Removals of a key that was there.
+    DeleteHits,
+    /// Removals of a key that was not there.
+    DeleteMisses,
+    /// Increments of a key that was there.
+    IncrHits,
+    /// Increments of a key that was not there.
+    IncrMisses,
+    /// Keys held now.
+    Items,
+    /// Bytes held now.
+    Bytes,
+    /// Items thrown away for want of memory.
+    Evictions,
+    /// Connections open now.
+    Connections,
+}
+
+impl Manifest {
+    /// Parses and checks a manifest; `place` is the name of its file.
+    pub fn parse(text: &str, place: &str) -> Result<Manifest> {
+        let bad = |what: String| Problem::new(Kind::Internal, what).at(place);
+        let manifest: Manifest =
+            toml::from_str(text).map_err(|e| bad(format!("a store's manifest is wrong: {e}")))?;
+        manifest.check().map_err(bad)?;
+        Ok(manifest)
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        let Life::Process(process) = &self.life else {
+            return Ok(());
+        };
+        let all = process.args.iter().chain(&process.tcp);
+        for arg in all.chain(process.unix.iter().flatten()) {
+            check_placeholders(arg)?;
+        }
+        let names = |args: &[String], what: &str| args.iter().any(|arg| arg.contains(what));
+        if !names(&process.tcp, "{port}") {
+            return Err("`tcp` does not say {port}".to_owned());
+        }
+        if process
+            .unix
+            .as_ref()
+            .is_some_and(|args| !names(args, "{socket}"))
+        {
+            return Err("`unix` does not say {socket}".to_owned());
+        }
+        if let Program::Installed(program) = &process.program
+            && (program.search.is_empty() || !program.version.contains("{version}"))
+        {
+            return Err("`search` is empty, or `version` does not say {version}".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The store's own name for a counter, where it has it.
+    pub fn counter(&self, quantity: Quantity) -> Option<&str> {
+        self.witness.get(&quantity).map(String::as_str)
+    }
+
+    /// The one command that installs it; `None` for what is built in.
+    pub fn install(&self) -> Option<&str> {
+        match &self.life {
+            Life::Process(Process {
+                program: Program::Installed(program),
+                ..
+            }) => Some(&program.install),
+            _ => None,
+        }
+    }
+
+    /// Whether it needs nothing that is not inside Roundtrip.
+    pub fn is_built_in(&self) -> bool {
+        self.install().is_none()
+    }
+
+    /// Whether its data lies in a file that the client opens itself.
+    pub fn is_embedded(&self) -> bool {
+        matches!(self.life, Life::Embedded(_))
+    }
+}
+
+/// Every store, by name. A test proves that every embedded manifest is in it.
+pub fn registry() -> &'static [Manifest] {
+    static REGISTRY: LazyLock<Vec<Manifest>> =
+        LazyLock::new(|| parse_all().filter_map(Result::ok).collect());
+    &REGISTRY
+}
+
+/// The store of a name, or a problem that names the nearest one.
+pub fn find(name: &str) -> Result<&'static Manifest> {
+    registry()
+        .iter()
+        .find(|manifest| manifest.name == name)
+        .ok_or_else(|| unknown("store", name, registry().iter().map(|m| m.name.as_str())))
+}
+
+fn parse_all() -> impl Iterator<Item = Result<Manifest>> {
+    // The embedded files come sorted by path.
+    Files::iter()
+        .filter(|path| path.ends_with("/store.toml"))
+        .filter_map(|path| Some((Files::get(&path)?, path)))
+        .map(|(file, path)| {
+            Manifest::parse(
+                &String::from_utf8_lossy(&file.data),
+                &format!("stores/{path}"),
+            )
+        })
+}
+
+#[cfg(test)]
+mod tests;

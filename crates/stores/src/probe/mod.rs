@@ -1,0 +1,60 @@
+//! Asking a store whether it is ready and what it counted: one file a protocol.
+
+pub mod memcached;
+mod sqlite;
+
+use crate::manifest::Protocol;
+use roundtrip_model::Result;
+use roundtrip_model::contract::Endpoint;
+use roundtrip_model::record::Counters;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How long a store may take to answer a question. A healthy one takes well under a millisecond;
+/// one that shares its only core with a busy client takes longer.
+pub const ANSWER_WITHIN: Duration = Duration::from_secs(5);
+
+/// Who answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its version, in its own words.
+    pub version: String,
+    /// Its process id, where it says it.
+    pub pid: Option<u32>,
+}
+
+/// Questions to a store. Every answer comes within the deadline that the probe was made with, or
+/// is a problem; a probe whose connection broke makes a new one for the next question.
+pub trait Probe: Send {
+    /// Who answers. A store that answers this is ready.
+    fn identify(&mut self) -> Result<Identity>;
+
+    /// Every counter that is a whole number, by the store's own names.
+    fn counters(&mut self) -> Result<Counters>;
+
+    /// Settings, by the store's own names.
+    fn settings(&mut self) -> Result<BTreeMap<String, String>>;
+
+    /// Removes these keys and no others; says how many were there.
+    fn delete(&mut self, keys: &mut dyn Iterator<Item = Vec<u8>>) -> Result<u64>;
+
+    /// Whether counting costs so little that it may be done while a phase is measured.
+    fn is_cheap(&self) -> bool;
+}
+
+/// The probe of a protocol. Connects at the first question.
+pub fn probe(protocol: Protocol, endpoint: &Endpoint, answer_within: Duration) -> Box<dyn Probe> {
+    match protocol {
+        Protocol::Memcached => Box::new(memcached::MemcachedProbe::new(endpoint, answer_within)),
+        Protocol::Sqlite => Box::new(sqlite::SqliteProbe::new(endpoint)),
+    }
+}
+
+/// An endpoint in a person's words.
+pub fn in_words(endpoint: &Endpoint) -> String {
+    match endpoint {
+        Endpoint::Tcp { host, port } if host.contains(':') => format!("[{host}]:{port}"),
+        Endpoint::Tcp { host, port } => format!("{host}:{port}"),
+        Endpoint::Unix { path } | Endpoint::File { path } => path.clone(),
+    }
+}

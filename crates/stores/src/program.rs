@@ -1,0 +1,200 @@
+//! Finding a store's program on this machine, and what to do when it is not there.
+
+use crate::manifest::{InstalledProgram, Life, Manifest, Program};
+use roundtrip_model::{Kind, Problem, Result};
+use roundtrip_process::{Owned, Settings};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Where servers are installed that are not in everybody's `PATH`.
+const ALSO: [&str; 3] = ["/usr/sbin", "/usr/bin", "/usr/local/bin"];
+const VERSION_WITHIN: Duration = Duration::from_secs(5);
+const MAX_VERSION_OUTPUT_BYTES: u64 = 64 * 1024;
+
+/// What is there of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Installed {
+    /// The program that would be started; `None` when it is missing, and for an embedded store.
+    pub program: Option<PathBuf>,
+    /// Its version, read by asking it.
+    pub version: Option<String>,
+    /// The one command that installs what is missing; `None` when nothing is.
+    pub install: Option<String>,
+}
+
+impl Installed {
+    /// Whether the store can be used.
+    pub fn is_available(&self) -> bool {
+        self.install.is_none()
+    }
+}
+
+/// Looks what is there of a store.
+pub fn doctor(manifest: &Manifest, self_exe: &Path) -> Installed {
+    let own = env!("CARGO_PKG_VERSION").to_owned();
+    match &manifest.life {
+        Life::Embedded(_) => Installed {
+            program: None,
+            version: crate::store::embedded_version(manifest),
+            install: None,
+        },
+        Life::Process(process) => match &process.program {
+            Program::Own => Installed {
+                program: Some(self_exe.to_owned()),
+                version: Some(own),
+                install: None,
+            },
+            Program::Installed(wanted) => {
+                let program = search(&wanted.search, std::env::var_os("PATH"));
+                Installed {
+                    version: program.as_deref().and_then(|path| version(path, wanted)),
+                    install: program.is_none().then(|| wanted.install.clone()),
+                    program,
+                }
+            }
+        },
+    }
+}
+
+/// The program to start: the one that is named, or the one that the manifest finds.
+pub fn locate(
+    store: &str,
+    program: &Program,
+    named: Option<&Path>,
+    self_exe: &Path,
+) -> Result<PathBuf> {
+    match (named, program) {
+        (Some(path), _) if is_executable(path) => Ok(path.to_owned()),
+        (Some(path), _) => Err(Problem::new(
+            Kind::Missing,
+            format!("{store} cannot be started: there is no such program"),
+        )
+        .at(path.display().to_string())
+        .next("name a file that exists and can be executed")),
+        (None, Program::Own) => Ok(self_exe.to_owned()),
+        (None, Program::Installed(wanted)) => search(&wanted.search, std::env::var_os("PATH"))
+            .ok_or_else(|| {
+                Problem::new(Kind::Missing, format!("{store} is not installed"))
+                    .next(format!("install it with `{}`", wanted.install))
+            }),
+    }
+}
+
+fn search(names: &[String], path: Option<OsString>) -> Option<PathBuf> {
+    let path = path.unwrap_or_default();
+    let dirs: Vec<PathBuf> = std::env::split_paths(&path)
+        .chain(ALSO.map(PathBuf::from))
+        .collect();
+    names
+        .iter()
+        .flat_map(|name| dirs.iter().map(move |dir| dir.join(name)))
+        .find(|file| is_executable(file))
+}
+
+fn is_executable(file: &Path) -> bool {
+    std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+}
+
+fn version(program: &Path, wanted: &InstalledProgram) -> Option<String> {
+    // A file and not a pipe: what it leaves running cannot keep us waiting.
+    let mut output: File = tempfile::tempfile().ok()?;
+    let mut command = Command::new(program);
+    command
+        .args(&wanted.version_args)
+        .stdin(Stdio::null())
+        .stdout(output.try_clone().ok()?)
+        .stderr(output.try_clone().ok()?);
+    let mut child = Owned::spawn(&mut command, &Settings::default()).ok()?;
+    child.wait(VERSION_WITHIN).ok()??;
+    output.rewind().ok()?;
+    let mut said = Vec::new();
+    let limited = output.take(MAX_VERSION_OUTPUT_BYTES);
+    { limited }.read_to_end(&mut said).ok()?;
+    extract(&String::from_utf8_lossy(&said), &wanted.version)
+}
+
+/// What stands in `text` where the pattern has `{version}`: up to a blank, or to what follows in
+/// the pattern.
+fn extract(text: &str, pattern: &str) -> Option<String> {
+    let (before, after) = pattern.split_once("{version}")?;
+    let rest = &text[text.find(before)? + before.len()..];
+    let word = rest.split_whitespace().next()?;
+    let version = match after.trim() {
+        "" => word,
+        after => word.split(after).next()?,
+    };
+    (!version.is_empty()).then(|| version.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::fs;
+
+    #[test]
+    fn versions_of_known_servers_are_extracted() {
+        for (text, pattern, version) in [
+            ("memcached 1.6.18\n", "memcached {version}", "1.6.18"),
+            ("Redis server v=7.0.15 sha=0:0", "v={version} sha", "7.0.15"),
+            ("nginx version: nginx/1.22.1\n", "nginx/{version}", "1.22.1"),
+            ("x (v2)", "(v{version})", "2"),
+        ] {
+            assert_eq!(extract(text, pattern).as_deref(), Some(version), "{text}");
+        }
+        assert_eq!(extract("something else", "memcached {version}"), None);
+        assert_eq!(extract("memcached ", "memcached {version}"), None);
+    }
+
+    #[test]
+    fn a_program_is_searched_in_path_before_the_usual_places() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("sh");
+        fs::write(&file, "").unwrap();
+        let names = ["no-such-program".to_owned(), "sh".to_owned()];
+        let path = Some(dir.path().as_os_str().to_owned());
+        assert_eq!(search(&names, path.clone()), Some("/usr/bin/sh".into()));
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        assert_eq!(search(&names, path), Some(file));
+        assert_eq!(search(&names[..1], None), None);
+    }
+
+    #[test]
+    fn a_missing_program_comes_with_the_command_that_installs_it() {
+        let wanted = InstalledProgram {
+            search: vec!["no-such-program".to_owned()],
+            version_args: vec![],
+            version: "{version}".to_owned(),
+            install: "get it".to_owned(),
+        };
+        let program = Program::Installed(wanted.clone());
+        let missing = locate("s", &program, None, Path::new("/self")).unwrap_err();
+        assert_eq!(missing.kind, Kind::Missing);
+        assert_eq!(missing.next_step.unwrap(), "install it with `get it`");
+        let named = Some(Path::new("/no/such/file"));
+        let missing = locate("s", &program, named, Path::new("/self")).unwrap_err();
+        assert_eq!(missing.place.unwrap(), "/no/such/file");
+
+        let mut manifest = crate::find("memcached").unwrap().clone();
+        let Life::Process(process) = &mut manifest.life else {
+            panic!("memcached is a process");
+        };
+        process.program = program;
+        let found = doctor(&manifest, Path::new("/self"));
+        assert_eq!((found.program, found.version), (None, None));
+        assert_eq!(found.install.unwrap(), "get it");
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_extraction_panic(text: String, pattern: String) {
+            let _ = extract(&text, &pattern);
+            let _ = extract(&text, &format!("{pattern}{{version}}{pattern}"));
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! Starting a store: on a free loopback port or a private socket, in a process group of its own,
+//! and not given out before it answers.
+
+use crate::log;
+use crate::manifest::{AsRoot, Life, Manifest, Process};
+use crate::place::{MAX_SOCKET_PATH_BYTES, Place};
+use crate::probe::{ANSWER_WITHIN, Identity, Probe, probe};
+use crate::program;
+use crate::store::{Server, Store, StoreDir, read_settings};
+use roundtrip_model::contract::Endpoint;
+use roundtrip_model::names::unknown;
+use roundtrip_model::{Kind, Problem, Result};
+use roundtrip_process::{CpuSet, Exit, NOBODY, Owned, PrivateDir, Settings, free_port, is_root};
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, TcpListener};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::str::FromStr;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// How often a start is tried when another program takes the port first.
+const PORT_ATTEMPTS: u32 = 5;
+
+/// How clients reach a started store.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// A loopback port.
+    #[default]
+    Tcp,
+    /// A unix socket in the private directory.
+    Unix,
+}
+
+impl FromStr for Transport {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Transport> {
+        match text {
+            "tcp" => Ok(Transport::Tcp),
+            "unix" => Ok(Transport::Unix),
+            _ => Err(unknown("transport", text, ["tcp", "unix"])),
+        }
+    }
+}
+
+/// How a store is to be started.
+#[derive(Clone, Debug)]
+pub struct StartOptions<'a> {
+    /// Roundtrip's own executable, for stores that are part of it.
+    pub self_exe: PathBuf,
+    /// The run's private directory; the store gets one of its own within it.
+    pub dir: &'a PrivateDir,
+    /// How clients reach it; an embedded store has no choice.
+    pub transport: Transport,
+    /// The processors that it is kept on; anywhere when `None`.
+    pub cpus: Option<CpuSet>,
+    /// Memory for items.
+    pub memory_mb: u32,
+    /// More arguments, after those of the manifest.
+    pub extra_args: Vec<String>,
+    /// The program to start in the place of the manifest's.
+    pub program: Option<PathBuf>,
+    /// How long it may take until it answers; as long as the manifest says when `None`.
+    pub ready_within: Option<Duration>,
+}
+
+impl<'a> StartOptions<'a> {
+    /// On a loopback port, anywhere, with a gigabyte of memory.
+    pub fn new(self_exe: impl Into<PathBuf>, dir: &'a PrivateDir) -> StartOptions<'a> {
+        StartOptions {
+            self_exe: self_exe.into(),
+            dir,
+            transport: Transport::Tcp,
+            cpus: None,
+            memory_mb: 1024,
+            extra_args: Vec::new(),
+            program: None,
+            ready_within: None,
+        }
+    }
+}
+
+/// Starts a store and waits until it answers. It lives as long as the value and as the thread
+/// that called this: the kernel ties a child to the thread that started it.
+pub fn start(manifest: &Manifest, options: &StartOptions) -> Result<Store> {
+    match &manifest.life {
+        Life::Process(process) => start_process(manifest, process, options, &mut free_port),
+        Life::Embedded(embedded) => {
+            let dir = StoreDir::make(options.dir, &manifest.name, None)?;
+            let path = dir.path().join(&embedded.file).display().to_string();
+            Ok(Store::embedded(manifest, Endpoint::File { path }, dir))
+        }
+    }
+}
+
+/// Why a server is not ready.
+enum NotReady {
+    Died(Exit),
+    Late(Problem),
+}
+
+fn start_process(
+    manifest: &Manifest,
+    process: &Process,
+    options: &StartOptions,
+    next_port: &mut dyn FnMut() -> Result<u16>,
+) -> Result<Store> {
+    let program = program::locate(
+        &manifest.name,
+        &process.program,
+        options.program.as_deref(),
+        &options.self_exe,
+    )?;
+    let within = options
+        .ready_within
+        .unwrap_or(Duration::from_millis(process.ready_within_ms));
+    for _ in 0..PORT_ATTEMPTS {
+        let port = match options.transport {
+            Transport::Tcp => Some(next_port()?),
+            Transport::Unix => None,
+        };
+        let (mut server, place) = spawn(manifest, process, options, &program, port)?;
+        let answer_within = ANSWER_WITHIN.min(within);
+        let mut asking = probe(manifest.protocol, &place.endpoint(), answer_within);
+        match wait_until_ready(&mut server.owned, asking.as_mut(), within) {
+            Ok(identity) => {
+                let settings = read_settings(manifest, asking.as_mut());
+                return Ok(Store::started(
+                    manifest,
+                    place.endpoint(),
+                    server,
+                    asking,
+                    identity,
+                    settings,
+                ));
+            }
+            // It does not hold the port itself any more, so whoever does took it first.
+            Err(NotReady::Died(_)) if port.is_some_and(is_taken) => {}
+            Err(why) => return Err(not_ready(manifest, &program, &place, why, within)),
+        }
+    }
+    Err(Problem::new(
+        Kind::Failed,
+        format!(
+            "{} could not be started: {PORT_ATTEMPTS} free ports were taken by other programs",
+            manifest.name
+        ),
+    )
+    .next("close programs that hold many ports open, and try again"))
+}
+
+fn spawn(
+    manifest: &Manifest,
+    process: &Process,
+    options: &StartOptions,
+    program: &Path,
+    port: Option<u16>,
+) -> Result<(Server, Place)> {
+    let run_as = (process.as_root == AsRoot::Nobody && is_root()).then_some(NOBODY);
+    let dir = StoreDir::make(options.dir, &manifest.name, run_as)?;
+    let place = Place {
+        dir: dir.path().to_owned(),
+        port,
+        memory_mb: options.memory_mb,
+    };
+    let listen = match port {
+        Some(_) => &process.tcp,
+        None => unix_args(manifest, process, &place)?,
+    };
+    let failed = |e: io::Error| {
+        Problem::new(
+            Kind::Failed,
+            format!("{} cannot be started: {e}", manifest.name),
+        )
+        .at(program.display().to_string())
+        .next("look whether the program can be executed, and whether the disk is full")
+    };
+    let log = File::create(place.log()).map_err(failed)?;
+    let mut command = Command::new(program);
+    command
+        .args(process.args.iter().chain(listen).map(|arg| place.fill(arg)))
+        .args(&options.extra_args)
+        .current_dir(&place.dir)
+        .stdin(Stdio::null())
+        .stdout(log.try_clone().map_err(failed)?)
+        .stderr(log);
+    let settings = Settings {
+        cpus: options.cpus.clone(),
+        run_as,
+    };
+    let owned = Owned::spawn(&mut command, &settings).map_err(failed)?;
+    let grace = Duration::from_millis(process.stop_grace_ms);
+    let log = place.log();
+    Ok((
+        Server {
+            owned,
+            grace,
+            log,
+            dir,
+        },
+        place,
+    ))
+}
+
+fn unix_args<'p>(
+    manifest: &Manifest,
+    process: &'p Process,
+    place: &Place,
+) -> Result<&'p Vec<String>> {
+    let refuse = |what: String, step: &str| Err(Problem::new(Kind::Usage, what).next(step));
+    let Some(args) = &process.unix else {
+        let what = format!("{} cannot listen on a unix socket", manifest.name);
+        return refuse(what, "use transport=tcp");
+    };
+    let socket = place.socket();
+    if socket.as_os_str().len() > MAX_SOCKET_PATH_BYTES {
+        let what = format!(
+            "the path of a unix socket is too long: {}",
+            socket.display()
+        );
+        return refuse(what, "point TMPDIR at a directory with a shorter path");
+    }
+    Ok(args)
+}
+
+fn wait_until_ready(
+    owned: &mut Owned,
+    asking: &mut dyn Probe,
+    within: Duration,
+) -> std::result::Result<Identity, NotReady> {
+    let start = Instant::now();
+    let mut pause = Duration::from_millis(1);
+    let internal = |e: io::Error| {
+        NotReady::Late(Problem::new(
+            Kind::Internal,
+            format!("a server cannot be awaited: {e}"),
+        ))
+    };
+    loop {
+        let answer = asking.identify();
+        if let Some(exit) = owned.try_wait().map_err(internal)? {
+            return Err(NotReady::Died(exit));
+        }
+        let problem = match answer {
+            Ok(identity) if identity.pid.is_none_or(|pid| pid == owned.pid()) => {
+                return Ok(identity);
+            }
+            Ok(_) => Problem::new(Kind::Failed, "another server answers there"),
+            Err(problem) => problem,
+        };
+        if start.elapsed() >= within {
+            return Err(NotReady::Late(problem));
+        }
+        sleep(pause);
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+fn is_taken(port: u16) -> bool {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err_and(|e| e.kind() == ErrorKind::AddrInUse)
+}
+
+fn not_ready(
+    manifest: &Manifest,
+    program: &Path,
+    place: &Place,
+    why: NotReady,
+    within: Duration,
+) -> Problem {
+    let name = &manifest.name;
+    let what = match why {
+        NotReady::Died(exit) => format!("{name} {} before it was ready", exit.in_words()),
+        NotReady::Late(last) => format!(
+            "{name} was not ready within {:.1} s: {}",
+            within.as_secs_f64(),
+            last.what
+        ),
+    };
+    Problem::new(Kind::Failed, what)
+        .at(program.display().to_string())
+        .next("look at its last words; start the program by hand to see whether it works at all")
+        .with_log(log::tail(&place.log()))
+}
+
+#[cfg(test)]
+mod tests;

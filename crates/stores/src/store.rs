@@ -1,0 +1,260 @@
+//! A store that can be used: started by Roundtrip, embedded in the client, or somebody's own.
+
+use crate::log;
+use crate::manifest::{Manifest, Quantity};
+use crate::probe::{ANSWER_WITHIN, Identity, Probe, in_words, probe};
+use crate::sampler::Sampler;
+use roundtrip_model::contract::Endpoint;
+use roundtrip_model::record::Counters;
+use roundtrip_model::{Kind, Problem, Result};
+use roundtrip_process::{Owned, PrivateDir, cpu_time_ns};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// A directory of one start of a store, gone when dropped.
+pub(crate) struct StoreDir(PathBuf);
+
+impl StoreDir {
+    /// Makes one within the run's private directory.
+    pub fn make(within: &PrivateDir, store: &str, uid: Option<u32>) -> Result<StoreDir> {
+        static STARTS: AtomicU64 = AtomicU64::new(0);
+        let name = format!("{store}-{}", STARTS.fetch_add(1, Ordering::Relaxed));
+        within.make(&name, uid).map(StoreDir)
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for StoreDir {
+    fn drop(&mut self) {
+        // What is left goes with the private directory that it is in.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A server that Roundtrip started. The order of the fields is the order of their end: first the
+/// process, then its directory.
+pub(crate) struct Server {
+    pub owned: Owned,
+    pub grace: Duration,
+    pub log: PathBuf,
+    #[allow(dead_code, reason = "kept for its end")]
+    pub dir: StoreDir,
+}
+
+enum Holding {
+    Started(Server),
+    Embedded(#[allow(dead_code, reason = "kept for its end")] StoreDir),
+    Attached { foreign_items: Option<u64> },
+}
+
+/// A store that can be used. Dropped, what Roundtrip started is gone, and what it did not start
+/// goes on as before.
+pub struct Store {
+    manifest: Manifest,
+    endpoint: Endpoint,
+    probe: Box<dyn Probe>,
+    version: String,
+    settings: BTreeMap<String, String>,
+    holding: Holding,
+}
+
+impl Store {
+    pub(crate) fn started(
+        manifest: &Manifest,
+        endpoint: Endpoint,
+        server: Server,
+        probe: Box<dyn Probe>,
+        identity: Identity,
+        settings: BTreeMap<String, String>,
+    ) -> Store {
+        Store {
+            manifest: manifest.clone(),
+            endpoint,
+            probe,
+            version: identity.version,
+            settings,
+            holding: Holding::Started(server),
+        }
+    }
+
+    pub(crate) fn embedded(manifest: &Manifest, endpoint: Endpoint, dir: StoreDir) -> Store {
+        Store {
+            manifest: manifest.clone(),
+            probe: probe(manifest.protocol, &endpoint, ANSWER_WITHIN),
+            endpoint,
+            version: embedded_version(manifest).unwrap_or_default(),
+            settings: manifest.settings.fixed.clone(),
+            holding: Holding::Embedded(dir),
+        }
+    }
+
+    /// Connects to a store that is somebody's own.
+    pub(crate) fn attached(manifest: &Manifest, endpoint: Endpoint) -> Result<Store> {
+        let mut probe = probe(manifest.protocol, &endpoint, ANSWER_WITHIN);
+        let identity = probe.identify()?;
+        let settings = read_settings(manifest, probe.as_mut());
+        let counters = probe.counters()?;
+        let items = manifest.counter(Quantity::Items);
+        Ok(Store {
+            manifest: manifest.clone(),
+            endpoint,
+            probe,
+            version: identity.version,
+            settings,
+            holding: Holding::Attached {
+                foreign_items: items.and_then(|name| counters.get(name)).copied(),
+            },
+        })
+    }
+
+    /// Its manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Where clients reach it.
+    pub fn endpoint(&self) -> Endpoint {
+        self.endpoint.clone()
+    }
+
+    /// Its version, in its own words.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Settings that can change a result.
+    pub fn settings(&self) -> &BTreeMap<String, String> {
+        &self.settings
+    }
+
+    /// The counters that its manifest names as witnesses, by the store's own names.
+    pub fn counters(&mut self) -> Result<Counters> {
+        let counters = self.probe.counters();
+        counters
+            .map(|all| witnesses(&self.manifest, all))
+            .map_err(|problem| {
+                // That it died says more than that it does not answer.
+                self.is_alive()
+                    .unwrap_or_else(|| problem.with_log(self.log_tail()))
+            })
+    }
+
+    /// CPU time of its server so far; 0 where there is no server, `None` where it cannot be known.
+    pub fn cpu_ns(&self) -> Option<u64> {
+        match &self.holding {
+            Holding::Started(server) => cpu_time_ns(server.owned.pid()),
+            Holding::Embedded(_) => Some(0),
+            Holding::Attached { .. } => None,
+        }
+    }
+
+    /// Its process, where Roundtrip started one.
+    pub fn pid(&self) -> Option<u32> {
+        match &self.holding {
+            Holding::Started(server) => Some(server.owned.pid()),
+            _ => None,
+        }
+    }
+
+    /// `None` while it lives; else how it died and its last words. Of a store that Roundtrip did
+    /// not start only its answers tell.
+    pub fn is_alive(&mut self) -> Option<Problem> {
+        let Holding::Started(server) = &mut self.holding else {
+            return None;
+        };
+        let exit = server.owned.try_wait().ok()??;
+        let what = format!(
+            "{} {} while it was needed",
+            self.manifest.name,
+            exit.in_words()
+        );
+        Some(
+            Problem::new(Kind::Failed, what)
+                .at(in_words(&self.endpoint))
+                .next("look at its last words and at the kernel's log (memory may have run out)")
+                .with_log(log::tail(&server.log)),
+        )
+    }
+
+    /// The last words of its server; empty where there are none.
+    pub fn log_tail(&self) -> String {
+        match &self.holding {
+            Holding::Started(server) => log::tail(&server.log),
+            _ => String::new(),
+        }
+    }
+
+    /// How many items somebody else's store held when Roundtrip connected to it.
+    pub fn foreign_items(&self) -> Option<u64> {
+        match self.holding {
+            Holding::Attached { foreign_items } => foreign_items,
+            _ => None,
+        }
+    }
+
+    /// Whether it is somebody else's: keys then carry a prefix and a time to live, and only
+    /// [`Store::delete_keys`] removes anything.
+    pub fn is_attached(&self) -> bool {
+        matches!(self.holding, Holding::Attached { .. })
+    }
+
+    /// Removes these keys and no others; says how many were there. In bounded memory, however
+    /// many there are.
+    pub fn delete_keys(&mut self, mut keys: impl Iterator<Item = Vec<u8>>) -> Result<u64> {
+        self.probe.delete(&mut keys)
+    }
+
+    /// Samples the witness counters every `interval` on a connection of its own.
+    pub fn sampler(&self, interval: Duration) -> Sampler {
+        Sampler::start(&self.manifest, &self.endpoint, interval)
+    }
+
+    /// Ends what Roundtrip started and removes its directory; leaves alone what it did not start.
+    pub fn stop(self) -> Result<()> {
+        // Its connection goes first: a server may wait for its clients.
+        drop(self.probe);
+        match self.holding {
+            Holding::Started(mut server) => server.owned.stop(server.grace).map(drop),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Keeps the counters that the manifest names.
+pub(crate) fn witnesses(manifest: &Manifest, mut all: Counters) -> Counters {
+    all.retain(|name, _| manifest.witness.values().any(|named| named == name));
+    all
+}
+
+/// The settings to report. One that the store does not tell is left out: not known is not shown.
+pub(crate) fn read_settings(
+    manifest: &Manifest,
+    probe: &mut dyn Probe,
+) -> BTreeMap<String, String> {
+    let mut settings = manifest.settings.fixed.clone();
+    if !manifest.settings.read.is_empty() {
+        let told = probe.settings().unwrap_or_default();
+        for (name, own_name) in &manifest.settings.read {
+            if let Some(value) = told.get(own_name) {
+                settings.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    settings
+}
+
+/// The version of a store that is inside Roundtrip.
+pub(crate) fn embedded_version(manifest: &Manifest) -> Option<String> {
+    let nowhere = Endpoint::File {
+        path: String::new(),
+    };
+    let mut probe = probe(manifest.protocol, &nowhere, ANSWER_WITHIN);
+    probe.identify().ok().map(|identity| identity.version)
+}
