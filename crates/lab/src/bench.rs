@@ -127,7 +127,7 @@ impl<'a> Bench<'a> {
     /// What the counters of a store are called.
     pub fn witness_names(&self, store: &str) -> &'static WitnessNames {
         static NONE: WitnessNames = WitnessNames::new();
-        roundtrip_stores::find(store).map_or(&NONE, |manifest| &manifest.witnesses)
+        roundtrip_stores::find(store).map_or(&NONE, |manifest| &manifest.witness)
     }
 
     /// Starts a store, or attaches to the one that the user named.
@@ -153,7 +153,7 @@ impl<'a> Bench<'a> {
         }
         let prefix = self.prefix(path);
         let steps = steps::steps(self.experiment, &plan.contestant, path, self.seed, prefix);
-        for store in servers.each().filter(|store| store.is_foreign()) {
+        for store in servers.each().filter(|store| store.is_attached()) {
             for step in &steps {
                 let streams: &[&Stream] = match step {
                     Step::Prepare { stream, .. } => &[stream],

@@ -33,10 +33,10 @@ pub fn stores(self_exe: &std::path::Path) -> Vec<Part> {
             Part {
                 name: manifest.name.clone(),
                 title: manifest.title.clone(),
-                ready: installed.is_ready,
-                missing: (!installed.is_ready).then_some(installed.install).flatten(),
+                ready: installed.is_available(),
+                missing: installed.install,
                 version: installed.version,
-                details: manifest.settings.iter().map(|(k, v)| format!("{k}: {v}")).collect(),
+                details: manifest.settings.fixed.iter().map(|(k, v)| format!("{k}: {v}")).collect(),
             }
         })
         .collect()

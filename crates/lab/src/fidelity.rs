@@ -47,7 +47,7 @@ fn column(
         let what = format!("`{}` wrote {} vectors and read {}", path.client, wrote.len(), rows.len());
         return Err(Problem::new(Kind::Failed, what));
     }
-    if store.is_foreign() {
+    if store.is_attached() {
         let prefix = bench.prefix(path);
         store.delete_keys(wrote.iter().map(|row| format!("{prefix}{}", row.name).into_bytes()))?;
     }

@@ -11,7 +11,6 @@ use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{Generate, Phase};
 use roundtrip_model::{Histogram, Op, Path, Result};
 use roundtrip_process::Settings;
-use roundtrip_stores::Sampler;
 use roundtrip_workers::{Latencies, Worker};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -158,7 +157,7 @@ struct Measured {
 /// Runs the loops of all clients at once between two readings of the counters.
 fn loops(clients: &mut Clients<'_, '_>, mut running: Vec<Client>, count: u64) -> Result<Measured> {
     let before = counters(clients.servers)?;
-    let sampler = Sampler::start(&clients.servers.store, SAMPLE_EVERY);
+    let sampler = clients.servers.store.sampler(SAMPLE_EVERY);
     let (deadline, stop) = (clients.bench.deadline(count), clients.bench.stop);
     let cpu_before = clients.servers.cpu_ns();
     for client in &mut running {

@@ -4,10 +4,11 @@
 use roundtrip_model::Op;
 use roundtrip_model::contract::outcome;
 use roundtrip_model::record::{PhaseRecord, Witness};
+use roundtrip_stores::Quantity;
 use std::collections::BTreeMap;
 
-/// The role a counter plays as a witness: the store's own name of it.
-pub type WitnessNames = BTreeMap<String, String>;
+/// What bears witness to what: the store's own name of each quantity.
+pub type WitnessNames = BTreeMap<Quantity, String>;
 
 /// What a phase must have done.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,10 +40,10 @@ pub fn objection(
         (Op::ReadAside, Some(cache)) => {
             let claims = &phase.cache_outcomes;
             let claimed = |name: &str| claims.get(name).copied().unwrap_or(0);
-            contradiction(cache, "get", expected.ops)
-                .or_else(|| contradiction(cache, "hits", claimed(outcome::HIT)))
-                .or_else(|| contradiction(cache, "set", claimed(outcome::STORED)))
-                .or_else(|| contradiction(store, "get", claimed(outcome::MISS)))
+            contradiction(cache, Quantity::Get, expected.ops)
+                .or_else(|| contradiction(cache, Quantity::Hits, claimed(outcome::HIT)))
+                .or_else(|| contradiction(cache, Quantity::Set, claimed(outcome::STORED)))
+                .or_else(|| contradiction(store, Quantity::Get, claimed(outcome::MISS)))
         }
         _ => contradictions(phase, expected, store),
     })
@@ -70,18 +71,18 @@ fn contradictions(
     store: &Account<'_>,
 ) -> Option<String> {
     match phase.op {
-        Op::Get | Op::ReadAside => contradiction(store, "get", expected.ops)
-            .or_else(|| contradiction(store, "hits", phase.outcome(outcome::HIT))),
-        Op::Set => contradiction(store, "set", expected.ops)
-            .or_else(|| contradiction(store, "items", expected.new_keys)),
-        Op::Delete => contradiction(store, "delete_hits", phase.outcome(outcome::DONE)),
-        Op::Incr => contradiction(store, "incr_hits", phase.outcome(outcome::DONE)),
+        Op::Get | Op::ReadAside => contradiction(store, Quantity::Get, expected.ops)
+            .or_else(|| contradiction(store, Quantity::Hits, phase.outcome(outcome::HIT))),
+        Op::Set => contradiction(store, Quantity::Set, expected.ops)
+            .or_else(|| contradiction(store, Quantity::Items, expected.new_keys)),
+        Op::Delete => contradiction(store, Quantity::DeleteHits, phase.outcome(outcome::DONE)),
+        Op::Incr => contradiction(store, Quantity::IncrHits, phase.outcome(outcome::DONE)),
     }
 }
 
 /// The sentence, where the store has such a counter and it did not grow by what was claimed.
-fn contradiction(account: &Account<'_>, role: &str, claimed: u64) -> Option<String> {
-    let counter = account.names.get(role)?;
+fn contradiction(account: &Account<'_>, quantity: Quantity, claimed: u64) -> Option<String> {
+    let counter = account.names.get(&quantity)?;
     let counted = match account.witness.grew(counter) {
         Some(counted) => counted,
         None => {

@@ -2,10 +2,12 @@
 
 use crate::bench::{Addresses, Bench, BenchOptions};
 use crate::engine::{Engine, Keeper, Observer};
+use crate::placement::Cpus;
 use crate::{clock, environment, loop_cost, placement, verify};
 use roundtrip_archive::Archive;
-use roundtrip_model::record::{RunRecord, RunState, TrialRecord};
-use roundtrip_model::{Experiment, Kind, Problem, Result, Warning, WarningKind};
+use roundtrip_model::record::{Environment, RunRecord, RunState, TrialRecord};
+use roundtrip_model::{Experiment, Kind, Placement, Problem, Result, Warning, WarningKind};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -56,6 +58,7 @@ pub fn start(experiment: &Experiment, wishes: &Wishes, around: Surroundings<'_>)
     let mut environment = environment::read();
     let exe = &wishes.self_exe;
     verify::verify(experiment, &bench.host, exe, &wishes.addresses, &mut environment)?;
+    try_stores(&mut bench, &mut environment)?;
     loop_cost::measure(&mut bench, &mut environment)?;
     let now = clock::unix_ms();
     let mut warnings = environment::warnings(&environment);
@@ -131,6 +134,27 @@ fn carry_on(bench: &mut Bench<'_>, outcome: Outcome, around: Surroundings<'_>) -
     Ok(Outcome { run, trials })
 }
 
+/// Starts every store once: one that cannot start is found before the first trial, and the
+/// settings that it runs with are kept.
+fn try_stores(bench: &mut Bench<'_>, environment: &mut Environment) -> Result<()> {
+    let mut tried = BTreeSet::new();
+    for variant in &bench.experiment.variants {
+        let path = &variant.path;
+        for name in std::iter::once(&path.store).chain(&path.cache) {
+            if !tried.insert((name, path.transport())) {
+                continue;
+            }
+            let store = bench.start(name, path, &Cpus::of(Placement::Free))?;
+            environment.versions.insert(name.clone(), store.version().to_owned());
+            for (setting, value) in store.settings() {
+                environment.settings.insert(format!("{name} {setting}"), value.clone());
+            }
+            store.stop()?;
+        }
+    }
+    Ok(())
+}
+
 /// Says how to go on, where the problem does not say better.
 fn with_way_on(problem: Problem, run: &RunRecord) -> Problem {
     let way = format!("roundtrip resume {}", run.id);
@@ -160,8 +184,8 @@ fn same_versions(run: &RunRecord, now: &std::collections::BTreeMap<String, Strin
 fn foreign_warnings(experiment: &Experiment, wishes: &Wishes) -> Result<Vec<Warning>> {
     let mut warnings = Vec::new();
     for (name, address) in &wishes.addresses {
-        let mut store = roundtrip_stores::attach(address, wishes.allow_remote)?;
-        if let Some(items) = store.foreign_items()?.filter(|n| *n > 0) {
+        let store = roundtrip_stores::attach(address, wishes.allow_remote)?;
+        if let Some(items) = store.foreign_items().filter(|n| *n > 0) {
             let detail = format!("{name} holds {items} items that are not Roundtrip's");
             warnings.push(Warning::new(WarningKind::OtherKeys, name, detail));
         }

@@ -74,7 +74,7 @@ fn blame(problem: Problem, servers: &mut Servers) -> Problem {
     if problem.kind == Kind::Interrupted {
         return problem;
     }
-    servers.each().find_map(Store::death).unwrap_or(problem)
+    servers.each().find_map(Store::is_alive).unwrap_or(problem)
 }
 
 fn run_steps(

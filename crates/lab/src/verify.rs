@@ -70,16 +70,15 @@ fn store(
         return Ok(());
     }
     let installed = roundtrip_stores::doctor(manifest, self_exe);
-    let Some(version) = installed.version.filter(|_| installed.is_ready) else {
+    if !installed.is_available() {
         let problem = Problem::new(Kind::Missing, format!("{} is not installed", manifest.title));
         return Err(match installed.install {
             Some(command) => problem.next(command),
             None => problem,
         });
-    };
-    environment.versions.insert(name.to_owned(), version);
-    for (setting, value) in &manifest.settings {
-        environment.settings.insert(format!("{name} {setting}"), value.clone());
+    }
+    if let Some(version) = installed.version {
+        environment.versions.insert(name.to_owned(), version);
     }
     Ok(())
 }

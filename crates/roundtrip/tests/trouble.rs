@@ -8,7 +8,7 @@ mod common;
 use common::{Home, LONG, Ran, SHORT, children, program, runs, signal, soon, trials};
 use rustix::process::Signal;
 use std::fs;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 const EXPERIMENT: &str = "\
 name = \"mine\"
@@ -90,9 +90,10 @@ fn a_wrong_argument() {
 #[test]
 fn a_store_binary_that_is_missing() {
     let home = Home::new();
-    let mut command = home.command(&["compare", "native", "native?depth=2", "--store", "memcached"]);
-    // A search path with nothing in it, and no fallback to the usual places.
-    let ran = Ran::of(command.env("PATH", home.path("bin")).env("ROUNDTRIP_SEARCH", "path").output().unwrap());
+    // What cannot be executed is not there; seen so by this process alone.
+    let script = "mount --bind /dev/null /usr/bin/memcached && exec \"$0\" \"$@\"";
+    let args = ["compare", "native", "native?depth=2", "--store", "memcached"];
+    let ran = Ran::of(in_a_namespace(script, &home.command(&args)).output().unwrap());
     ran.refused(3, &["memcached", "apt-get install -y memcached"]);
 }
 
@@ -200,17 +201,26 @@ fn a_full_disk() {
     let home = Home::new();
     // A file system of 300 KiB, seen by this process alone.
     let script = "mount -t tmpfs -o size=300k tmpfs \"$ROUNDTRIP_HOME\" && exec \"$0\" \"$@\"";
-    let run = home.command(&SHORT);
-    let mut command = std::process::Command::new("unshare");
-    command
-        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])
-        .arg(run.get_program())
-        .args(run.get_args())
-        .args(["--blocks", "40", "--delta", "0.01%"])
-        .env("ROUNDTRIP_HOME", home.path("home"))
-        .stdin(Stdio::null());
-    let ran = Ran::of(command.output().unwrap());
+    let args = [&SHORT[..4], &["--budget", "300s", "--delta", "0.01%"]].concat();
+    let ran = Ran::of(in_a_namespace(script, &home.command(&args)).output().unwrap());
     ran.refused(6, &["full"]);
+}
+
+/// A command as a shell script's `"$0" "$@"`, where it may mount things that it alone sees.
+fn in_a_namespace(script: &str, command: &Command) -> Command {
+    let mut wrapped = Command::new("unshare");
+    wrapped
+        .args(["--user", "--map-root-user", "--mount", "sh", "-c", script])
+        .arg(command.get_program())
+        .args(command.get_args())
+        .stdin(Stdio::null());
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => wrapped.env(name, value),
+            None => wrapped.env_remove(name),
+        };
+    }
+    wrapped
 }
 
 #[test]

@@ -25,9 +25,14 @@ fn phase(op: Op, outcomes: &[(&str, u64)], cache: &[(&str, u64)]) -> PhaseRecord
 }
 
 fn names() -> WitnessNames {
-    [("get", "cmd_get"), ("hits", "get_hits"), ("set", "cmd_set"), ("items", "curr_items")]
-        .map(|(role, name)| (role.to_owned(), name.to_owned()))
-        .into()
+    [
+        (Quantity::Get, "cmd_get"),
+        (Quantity::Hits, "get_hits"),
+        (Quantity::Set, "cmd_set"),
+        (Quantity::Items, "curr_items"),
+    ]
+    .map(|(quantity, name)| (quantity, name.to_owned()))
+    .into()
 }
 
 /// What a server counted that had 5 of each before.

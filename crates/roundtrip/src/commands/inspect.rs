@@ -2,16 +2,17 @@
 
 use crate::args::{InspectArgs, TextOrJson, View};
 use crate::output;
-use roundtrip_lab::stores::inspect;
+use roundtrip_lab::stores::{self, inspect};
 use roundtrip_model::Result;
+use roundtrip_model::contract::Endpoint;
 use std::io::{BufWriter, Write};
 
 pub fn run(args: &InspectArgs) -> Result<()> {
-    let target = inspect::Target::parse(&args.address, args.allow_remote)?;
+    let target = stores::locate(&args.address, args.allow_remote)?;
     match (args.view, args.format) {
         (View::Display, TextOrJson::Json) => output::json(&inspect::display(&target)?),
         (View::Display, TextOrJson::Terminal) => {
-            output::write(inspect::text::display(&inspect::display(&target)?).as_bytes())
+            output::write(inspect::text::slabs(&inspect::display(&target)?).as_bytes())
         }
         (View::Stats, TextOrJson::Json) => output::json(&inspect::stats(&target, args.interval)?),
         (View::Stats, TextOrJson::Terminal) => {
@@ -21,13 +22,16 @@ pub fn run(args: &InspectArgs) -> Result<()> {
     }
 }
 
-fn dump(target: &inspect::Target, format: TextOrJson) -> Result<()> {
+fn dump(target: &Endpoint, format: TextOrJson) -> Result<()> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     let summary = match format {
         TextOrJson::Terminal => inspect::dump(target, &mut out)?,
         TextOrJson::Json => inspect::dump_json(target, &mut out)?,
     };
     output::written(out.flush())?;
-    output::note(&summary.in_words());
+    output::note(&format!(
+        "{} items, {} bytes of values; {} vanished while they were read",
+        summary.items, summary.value_bytes, summary.vanished
+    ));
     Ok(())
 }
