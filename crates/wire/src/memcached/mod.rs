@@ -8,6 +8,7 @@ mod keys;
 mod line;
 mod meta;
 mod metadump;
+mod parse_request;
 mod reply;
 mod request;
 
