@@ -1,0 +1,222 @@
+//! Answers to meta commands: those flags that a cache client uses. Others, and keys in base64,
+//! are refused rather than passed over.
+
+use super::answer::{Counted, Service, Wrote};
+use super::memory::Item;
+use roundtrip_wire::memcached::{MetaFlags, MetaVerb, Reply, StoreVerb};
+
+const BAD_FLAG: Reply<'static> = Reply::ClientError(b"invalid flag");
+const BAD_TOKEN: Reply<'static> = Reply::ClientError(b"bad token in command line format");
+
+impl Service {
+    pub(super) fn answer_meta(
+        &mut self,
+        verb: MetaVerb,
+        key: &[u8],
+        flags: MetaFlags<'_>,
+        value: Option<&[u8]>,
+        out: &mut Vec<u8>,
+    ) {
+        let known: &[u8] = match verb {
+            MetaVerb::Get => b"cfkOqstvT",
+            MetaVerb::Set => b"cCFkMOqT",
+            MetaVerb::Delete => b"CkOq",
+            MetaVerb::Arithmetic => b"cDkMOqtv",
+        };
+        if flags.iter().any(|(letter, _)| !known.contains(&letter)) {
+            return BAD_FLAG.write(out);
+        }
+        // Taken out for the time of the answer, because the answer borrows it.
+        let mut said = std::mem::take(&mut self.flags);
+        said.clear();
+        let fine = match verb {
+            MetaVerb::Get => self.meta_get(key, flags, &mut said, out),
+            MetaVerb::Set => self.meta_set(key, flags, value.unwrap_or_default(), &mut said, out),
+            MetaVerb::Delete => self.meta_delete(key, flags, &mut said, out),
+            MetaVerb::Arithmetic => self.meta_count(key, flags, &mut said, out),
+        };
+        if fine.is_none() {
+            BAD_TOKEN.write(out);
+        }
+        self.flags = said;
+    }
+
+    fn meta_get(
+        &mut self,
+        key: &[u8],
+        flags: MetaFlags<'_>,
+        said: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let expires = optional(flags, b'T')?;
+        self.counters.cmd_get += 1;
+        if let Some(expires) = expires {
+            self.touch(key, expires);
+        }
+        let now_s = self.memory.now_s;
+        let value_bytes = self.memory.with(key, |item| {
+            let item = item?;
+            item.fetched = true;
+            item.accessed_s = now_s;
+            say(said, flags, key, Some((item, now_s)));
+            let flags_said = MetaFlags::listed(said)?;
+            if !flags.has(b'v') {
+                Reply::MetaDone(flags_said).write(out);
+                return Some(0);
+            }
+            Reply::MetaValue {
+                flags: flags_said,
+                value: &item.value,
+            }
+            .write(out);
+            Some(item.value.len())
+        });
+        match value_bytes {
+            Some(value_bytes) => {
+                self.counters.get_hits += 1;
+                self.faults.garble(out, value_bytes, b"\r\n".len());
+            }
+            None => {
+                self.counters.get_misses += 1;
+                if !flags.has(b'q') {
+                    Reply::MetaMiss.write(out);
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn meta_set(
+        &mut self,
+        key: &[u8],
+        flags: MetaFlags<'_>,
+        value: &[u8],
+        said: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let verb = match (flags.argument(b'M'), optional::<u64>(flags, b'C')?) {
+            (_, Some(cas)) => StoreVerb::Cas(cas),
+            (None | Some(b"S" | b"s"), None) => StoreVerb::Set,
+            (Some(b"E" | b"e"), None) => StoreVerb::Add,
+            (Some(b"R" | b"r"), None) => StoreVerb::Replace,
+            (Some(b"A" | b"a"), None) => StoreVerb::Append,
+            (Some(b"P" | b"p"), None) => StoreVerb::Prepend,
+            _ => return None,
+        };
+        let client_flags = optional(flags, b'F')?.unwrap_or(0);
+        let expires = optional(flags, b'T')?.unwrap_or(0);
+        let wrote = self.store(verb, key, value, client_flags, expires);
+        say(said, flags, key, None);
+        if let (Wrote::Done(cas), true) = (&wrote, flags.has(b'c')) {
+            push_flag(said, b'c', cas.to_string().as_bytes());
+        }
+        let said = MetaFlags::listed(said)?;
+        match wrote {
+            Wrote::Done(_) if flags.has(b'q') => {}
+            Wrote::Done(_) => Reply::MetaDone(said).write(out),
+            Wrote::NotStored => Reply::MetaNotStored(said).write(out),
+            Wrote::Exists => Reply::MetaExists(said).write(out),
+            Wrote::NotFound => Reply::MetaNotFound(said).write(out),
+            Wrote::NoRoom => Reply::ServerError(b"out of memory storing object").write(out),
+        }
+        Some(())
+    }
+
+    fn meta_delete(
+        &mut self,
+        key: &[u8],
+        flags: MetaFlags<'_>,
+        said: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let wanted = optional::<u64>(flags, b'C')?;
+        say(said, flags, key, None);
+        let said = MetaFlags::listed(said)?;
+        let there = self.memory.with(key, |item| item.map(|item| item.cas));
+        let other = wanted.is_some() && there.is_some() && wanted != there;
+        if other {
+            Reply::MetaExists(said).write(out);
+            return Some(());
+        }
+        let reply = match self.delete(key) {
+            true => Reply::MetaDone(said),
+            false => Reply::MetaNotFound(said),
+        };
+        if !flags.has(b'q') {
+            reply.write(out);
+        }
+        Some(())
+    }
+
+    fn meta_count(
+        &mut self,
+        key: &[u8],
+        flags: MetaFlags<'_>,
+        said: &mut Vec<u8>,
+        out: &mut Vec<u8>,
+    ) -> Option<()> {
+        let decrement = match flags.argument(b'M') {
+            None | Some(b"I" | b"i" | b"+") => false,
+            Some(b"D" | b"d" | b"-") => true,
+            _ => return None,
+        };
+        let delta = optional(flags, b'D')?.unwrap_or(1);
+        let counted = self.count(key, decrement, delta);
+        let now_s = self.memory.now_s;
+        self.memory.with(key, |item| {
+            say(said, flags, key, item.map(|item| (&*item, now_s)));
+        });
+        let said = MetaFlags::listed(said)?;
+        match counted {
+            Counted::Done(number, _) if flags.has(b'v') => Reply::MetaValue {
+                flags: said,
+                value: number.to_string().as_bytes(),
+            }
+            .write(out),
+            Counted::Done(..) if flags.has(b'q') => {}
+            Counted::Done(..) => Reply::MetaDone(said).write(out),
+            Counted::NotFound if flags.has(b'q') => {}
+            Counted::NotFound => Reply::MetaNotFound(said).write(out),
+            Counted::NoNumber => {
+                Reply::ClientError(b"cannot increment or decrement non-numeric value").write(out);
+            }
+        }
+        Some(())
+    }
+}
+
+/// A flag's argument as a number: `None` when it is not one, `Some(None)` when it is not there.
+fn optional<T: std::str::FromStr>(flags: MetaFlags<'_>, letter: u8) -> Option<Option<T>> {
+    match flags.argument(letter) {
+        None => Some(None),
+        Some(text) => Some(Some(std::str::from_utf8(text).ok()?.parse().ok()?)),
+    }
+}
+
+/// Appends what was asked for, in the order in which it was asked.
+fn say(said: &mut Vec<u8>, flags: MetaFlags<'_>, key: &[u8], item: Option<(&Item, u64)>) {
+    for (letter, argument) in flags.iter() {
+        match (letter, item) {
+            (b'O', _) => push_flag(said, b'O', argument),
+            (b'k', _) => push_flag(said, b'k', key),
+            (b'f', Some((item, _))) => push_number(said, b'f', item.flags.into()),
+            (b'c', Some((item, _))) => push_number(said, b'c', item.cas),
+            (b's', Some((item, _))) => push_number(said, b's', item.value.len() as u64),
+            (b't', Some((item, _))) if item.expires_s == 0 => push_flag(said, b't', b"-1"),
+            (b't', Some((item, now_s))) => push_number(said, b't', item.expires_s - now_s),
+            _ => {}
+        }
+    }
+}
+
+fn push_number(said: &mut Vec<u8>, letter: u8, number: u64) {
+    push_flag(said, letter, number.to_string().as_bytes());
+}
+
+fn push_flag(said: &mut Vec<u8>, letter: u8, argument: &[u8]) {
+    if !said.is_empty() {
+        said.push(b' ');
+    }
+    said.push(letter);
+    said.extend_from_slice(argument);
+}

@@ -1,0 +1,28 @@
+//! The floor: an in-memory server of the memcached protocol that does as little as possible, so
+//! that what it costs is what a round trip costs here. On request it answers late, stalls, lies
+//! or hangs up, by known amounts, so that the instrument can be held against a known truth.
+//!
+//! It keeps nothing, evicts nothing and listens on this machine only.
+
+mod answer;
+mod answer_meta;
+mod connection;
+mod counters;
+mod faults;
+mod memory;
+mod options;
+mod server;
+mod socket;
+
+pub use options::{Delay, FloorOptions, Listen, Stall, parse_duration};
+pub use server::Floor;
+
+use roundtrip_model::Result;
+
+/// Serves until the process is ended: binds, says where it listens (`127.0.0.1:PORT` or the path
+/// of a socket), and answers. Returns only with a problem.
+pub fn run_floor(options: FloorOptions, on_ready: impl FnOnce(&str)) -> Result<()> {
+    let floor = Floor::bind(options)?;
+    on_ready(floor.address());
+    floor.serve()
+}
