@@ -11,7 +11,7 @@ namespace Roundtrip\Worker;
 
 use ErrorException;
 
-foreach (['About', 'Client', 'Failure', 'Extension', 'InLoop', 'Operations', 'Shown', 'Tally', 'Loop', 'Check',
+foreach (['About', 'Client', 'Failure', 'Extension', 'Opened', 'Operations', 'Shown', 'Tally', 'Loop', 'Check',
     'Settings', 'Worker'] as $name) {
     require __DIR__ . "/src/{$name}.php";
 }

@@ -14,8 +14,7 @@ return new class () implements Client {
 
     public function about(): About
     {
-        $ops = ['get', 'set', 'delete', 'incr'];
-        return new About('memcache', 'apt-get install php-memcache', ['memcached', 'floor'], $ops);
+        return new About('memcache', 'apt-get install php-memcache', ['memcached', 'floor']);
     }
 
     public function version(): string
@@ -34,7 +33,7 @@ return new class () implements Client {
         ];
     }
 
-    public function open(?string $unix, string $host, int $port, array $options): void
+    public function open(?string $unix, string $host, int $port, array $options): object
     {
         ini_set('memcache.protocol', $options['protocol'] ?? 'ascii');
         if (($options['compression'] ?? 'true') === 'false') {
@@ -47,17 +46,17 @@ return new class () implements Client {
         if (!$this->memcache->$connect(...$this->server) || $this->memcache->getVersion() === false) {
             throw new Failure('connect', 'the server does not answer');
         }
+        return $this->memcache;
     }
 
-    public function call(string $op, int $ttl): Closure
+    public function calls(): array
     {
-        $memcache = $this->memcache;
-        return match ($op) {
-            'get' => fn (string $key): mixed => $memcache->get($key),
-            'set' => fn (string $key, mixed $value): bool => $memcache->set($key, $value, 0, $ttl),
-            'delete' => fn (string $key): bool => $memcache->delete($key),
-            'incr' => fn (string $key): bool => $memcache->increment($key) !== false,
-        };
+        return [
+            'get' => '$client->get($key)',
+            'set' => '$client->set($key, $value, 0, $ttl)',
+            'delete' => '$client->delete($key)',
+            'incr' => '$client->increment($key) !== false',
+        ];
     }
 
     public function whyFalse(): string

@@ -13,8 +13,7 @@ return new class () implements Client {
 
     public function about(): About
     {
-        $ops = ['get', 'set', 'delete', 'incr'];
-        return new About('memcached', 'apt-get install php-memcached', ['memcached', 'floor'], $ops);
+        return new About('memcached', 'apt-get install php-memcached', ['memcached', 'floor']);
     }
 
     public function version(): string
@@ -35,7 +34,7 @@ return new class () implements Client {
         ];
     }
 
-    public function open(?string $unix, string $host, int $port, array $options): void
+    public function open(?string $unix, string $host, int $port, array $options): object
     {
         $this->memcached = new Memcached(($options['persistent'] ?? '') === 'true' ? 'roundtrip' : null);
         // What is not asked for stays as the library has it.
@@ -50,17 +49,17 @@ return new class () implements Client {
         $this->memcached->addServer($unix ?? $host, $unix === null ? $port : 0);
         // It connects only when it has something to ask.
         $this->memcached->getVersion() || throw new Failure('connect', $this->memcached->getLastErrorMessage());
+        return $this->memcached;
     }
 
-    public function call(string $op, int $ttl): Closure
+    public function calls(): array
     {
-        $memcached = $this->memcached;
-        return match ($op) {
-            'get' => fn (string $key): mixed => $memcached->get($key),
-            'set' => fn (string $key, mixed $value): bool => $memcached->set($key, $value, $ttl),
-            'delete' => fn (string $key): bool => $memcached->delete($key),
-            'incr' => fn (string $key): bool => $memcached->increment($key) !== false,
-        };
+        return [
+            'get' => '$client->get($key)',
+            'set' => '$client->set($key, $value, $ttl)',
+            'delete' => '$client->delete($key)',
+            'incr' => '$client->increment($key) !== false',
+        ];
     }
 
     public function whyFalse(): string

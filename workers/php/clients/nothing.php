@@ -10,7 +10,7 @@ return new class () implements Client {
     public function about(): About
     {
         // It reaches no store: where it is opened does not matter.
-        return new About(null, '', [], ['get', 'set', 'delete', 'incr']);
+        return new About(null, '', []);
     }
 
     public function version(): string
@@ -23,15 +23,14 @@ return new class () implements Client {
         return [];
     }
 
-    public function open(?string $unix, string $host, int $port, array $options): void
+    public function open(?string $unix, string $host, int $port, array $options): object
     {
+        return $this;
     }
 
-    public function call(string $op, int $ttl): Closure
+    public function calls(): array
     {
-        return $op === 'get'
-            ? fn (string $key, mixed $value): mixed => $value
-            : fn (string $key): bool => true;
+        return ['get' => '$value', 'set' => 'true', 'delete' => 'true', 'incr' => 'true'];
     }
 
     public function whyFalse(): string

@@ -13,13 +13,11 @@ final class About
      * @param string|null $extension the PHP extension; null where none is needed
      * @param string $install the one command that installs it
      * @param list<string> $stores the stores that it reaches
-     * @param list<string> $ops the ops that it can do
      */
     public function __construct(
         public readonly ?string $extension,
         public readonly string $install,
         public readonly array $stores,
-        public readonly array $ops,
     ) {
     }
 

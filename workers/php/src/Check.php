@@ -13,7 +13,7 @@ use Throwable;
 final class Check
 {
     public function __construct(
-        private readonly Client $client,
+        private readonly Opened $opened,
         private readonly string $prefix,
         private readonly bool $classes,
     ) {
@@ -26,7 +26,7 @@ final class Check
     public function run(string $mode, string $path): array
     {
         $vectors = json_decode((string) file_get_contents($path), true, 32, JSON_THROW_ON_ERROR);
-        $call = $this->client->call($mode === 'write' ? 'set' : 'get', 600);
+        $call = Loop::once($this->opened, $mode === 'write' ? 'set' : 'get', 600);
         $rows = [];
         foreach ($vectors as $vector) {
             $key = $this->prefix . $vector['name'];
@@ -47,7 +47,7 @@ final class Check
     {
         $value = $this->value($vector);
         $stored = $call($key, $value);
-        $note = $stored ? $this->note($vector) : "not stored: {$this->client->whyFalse()}";
+        $note = $stored ? $this->note($vector) : "not stored: {$this->opened->client->whyFalse()}";
         return $this->row($vector, $value, $stored, $note);
     }
 
@@ -61,7 +61,7 @@ final class Check
         }
         $note = $this->note($vector);
         if ($back === false) {
-            $why = $this->client->whyFalse();
+            $why = $this->opened->client->whyFalse();
             $note = match ($why) {
                 '' => $note,
                 Client::ABSENT => 'not found',

@@ -4,8 +4,6 @@ declare(strict_types=1);
 
 namespace Roundtrip\Worker;
 
-use Closure;
-
 /**
  * One library. A file in clients/ returns one of these, and that is all that a library needs.
  */
@@ -28,21 +26,23 @@ interface Client
     public function options(): array;
 
     /**
-     * Connects, and waits for a first answer.
+     * Connects, waits for a first answer, and gives the library's own object.
      *
      * @param string|null $unix the path of a unix socket, in the place of host and port
      * @param array<string, string> $options checked against options()
      *
      * @throws Failure
      */
-    public function open(?string $unix, string $host, int $port, array $options): void;
+    public function open(?string $unix, string $host, int $port, array $options): object;
 
     /**
-     * The call of an op, as an application writes it: `fn (string $key, mixed $value): mixed`.
-     * `get` returns the value, everything else true; what is not there, or failed, is false. It
-     * is called in the timed loop, so it holds the call and nothing else.
+     * The call of an op as PHP text, as an application writes it, over `$client` (what open()
+     * gave), `$key`, `$value` and `$ttl`. `get` is the value, everything else true; what is not
+     * there, or failed, is false. Loop says why it is text.
+     *
+     * @return array<string, string> by op
      */
-    public function call(string $op, int $ttl): Closure;
+    public function calls(): array;
 
     /**
      * Why the last reply was false: '' when false is the value itself, ABSENT when the key is

@@ -4,8 +4,6 @@ declare(strict_types=1);
 
 namespace Roundtrip\Worker;
 
-use ArrayAccess;
-
 /**
  * The operations of a phase, decoded from the stream file before the clock starts.
  */
@@ -17,11 +15,11 @@ final class Operations
     private const INTEGER = 0x01;
     private const EXPECT_MISS = 0x80;
 
-    /** @var list<string>|ArrayAccess<int, string> */
-    public array|ArrayAccess $keys = [];
+    /** @var list<string> */
+    public array $keys = [];
 
-    /** @var list<int|string>|ArrayAccess<int, int> what is written, or what a read must give */
-    public array|ArrayAccess $values = [];
+    /** @var list<int|string> what is written, or what a read must give */
+    public array $values = [];
 
     /**
      * What the call must return. NAN where the key is not there: NAN is identical to nothing, so
@@ -47,20 +45,16 @@ final class Operations
     }
 
     /**
-     * Has keys and written values made inside the loop, once it is sure that they are the
-     * stream's.
+     * Makes sure that key i is md5(i) and value i crc32(i), because those are what a loop that
+     * makes them itself will use: without a prefix on a user's store, for one.
      */
-    public function makeInLoop(): void
+    public function mustBeOfTheirIndex(): void
     {
         for ($i = 0; $i < $this->count; $i++) {
             if ($this->keys[$i] !== md5((string) $i) || $this->values[$i] !== crc32((string) $i)) {
-                throw new Failure('usage', "operation {$i} is not md5({$i}) => crc32({$i}), "
+                throw new Failure('usage', "operation {$i} is not md5({$i}) with crc32({$i}), "
                     . 'so it cannot be made inside the loop');
             }
-        }
-        $this->keys = new Md5Keys();
-        if ($this->op === 'set') {
-            $this->values = new Crc32Values();
         }
     }
 

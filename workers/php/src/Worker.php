@@ -18,9 +18,10 @@ final class Worker
 
     /** @var array<string, Client> */
     private array $clients = [];
-    private ?Client $client = null;
+    private ?Opened $opened = null;
     private ?Operations $operations = null;
     private int $ttl = 0;
+    private bool $inLoop = false;
     private ?string $latencies = null;
 
     public function __construct(string $folder)
@@ -81,7 +82,7 @@ final class Worker
                 'version' => $about->isAvailable() ? $client->version() : null,
                 'reason' => $about->isAvailable() ? null : $about->reason(),
                 'stores' => $about->stores,
-                'ops' => $about->ops,
+                'ops' => array_keys($client->calls()),
                 'options' => (object) ($about->isAvailable() ? $client->options() : []),
             ];
         }
@@ -116,30 +117,31 @@ final class Worker
         ['tcp' => $tcp, 'unix' => $unix] = $command['endpoint'] + ['tcp' => null, 'unix' => null];
         $start = hrtime(true);
         try {
-            $client->open($unix['path'] ?? null, $tcp['host'] ?? '', $tcp['port'] ?? 0, $options);
+            $library = $client->open($unix['path'] ?? null, $tcp['host'] ?? '', $tcp['port'] ?? 0, $options);
         } catch (ErrorException $warning) {
             throw new Failure('connect', $warning->getMessage());
         }
-        $this->client = $client;
-        $this->say(['event' => 'opened', 'connect_ns' => hrtime(true) - $start]);
+        $took = hrtime(true) - $start;
+        $this->opened = new Opened($client, $library);
+        $this->say(['event' => 'opened', 'connect_ns' => $took]);
     }
 
     /** @param array<string, mixed> $command */
     private function phase(array $command): void
     {
         $op = $command['op'];
-        if (!in_array($op, $this->opened()->about()->ops, true)) {
+        if (!isset($this->opened()->client->calls()[$op])) {
             throw new Failure('usage', "the client does not do {$op}");
         }
         if ($command['depth'] !== 1) {
             throw new Failure('usage', 'the client sends one op at a time: depth must be 1');
         }
-        $operations = new Operations($op, $command['stream'], $command['count']);
+        $this->operations = new Operations($op, $command['stream'], $command['count']);
         // A warm-up has keys of its own, and its figures are thrown away.
-        if ($command['generate'] === 'in-loop' && $command['purpose'] === 'measure') {
-            $operations->makeInLoop();
+        $this->inLoop = $command['generate'] === 'in-loop' && $command['purpose'] === 'measure';
+        if ($this->inLoop) {
+            $this->operations->mustBeOfTheirIndex();
         }
-        $this->operations = $operations;
         $this->ttl = $command['ttl_s'];
         $this->latencies = $command['latencies'] ?? null;
         $this->say(['event' => 'ready']);
@@ -150,7 +152,7 @@ final class Worker
         $operations = $this->operations ?? throw new Failure('protocol', 'go without a phase');
         $this->operations = null;
         $loop = new Loop();
-        $loop->run($this->opened(), $operations, $this->ttl);
+        $loop->run($this->opened(), $operations, $this->ttl, $this->inLoop);
         $this->say($loop->done());
         $written = $this->latencies === null ? 0 : $loop->write($this->latencies);
         $this->say(['event' => 'written', 'latencies' => $written]);
@@ -166,13 +168,13 @@ final class Worker
 
     private function close(): void
     {
-        $this->client?->close();
+        $this->opened?->client->close();
         $this->say(['event' => 'closed']);
     }
 
-    private function opened(): Client
+    private function opened(): Opened
     {
-        return $this->client ?? throw new Failure('protocol', 'no client is open');
+        return $this->opened ?? throw new Failure('protocol', 'no client is open');
     }
 
     /** @param array<string, mixed> $event */
