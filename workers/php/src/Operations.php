@@ -1,0 +1,106 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Roundtrip\Worker;
+
+/**
+ * The operations of a phase, decoded from the stream file before the clock starts.
+ */
+final class Operations
+{
+    private const HEADER_BYTES = 20;
+    private const RECORD_BYTES = 7;
+    private const CHUNK_BYTES = 1 << 20;
+    private const INTEGER = 0x01;
+    private const EXPECT_MISS = 0x80;
+
+    /** @var list<string> */
+    public array $keys = [];
+
+    /** @var list<int|string> what is written, or what a read must give */
+    public array $values = [];
+
+    /**
+     * What the call must return. NAN where the key is not there: NAN is identical to nothing, so
+     * the loop looks into the reply, and a failed read is not taken for a miss.
+     *
+     * @var list<int|string|bool|float>
+     */
+    public array $expected = [];
+
+    public function __construct(public readonly string $op, string $path, public readonly int $count)
+    {
+        $file = fopen($path, 'rb');
+        $buffer = (string) fread($file, self::HEADER_BYTES);
+        if (strlen($buffer) !== self::HEADER_BYTES || !str_starts_with($buffer, "RTSTREAM\x01\0\0\0")) {
+            throw new Failure('protocol', "not a stream file of version 1: {$path}");
+        }
+        $held = unpack('P', $buffer, 12)[1];
+        if ($held !== $count) {
+            throw new Failure('protocol', "the stream holds {$held} operations, not {$count}");
+        }
+        $this->decode($file, $path);
+        fclose($file);
+    }
+
+    /**
+     * Makes sure that key i is md5(i) and value i crc32(i), because those are what a loop that
+     * makes them itself will use: without a prefix on a user's store, for one.
+     */
+    public function mustBeOfTheirIndex(): void
+    {
+        for ($i = 0; $i < $this->count; $i++) {
+            if ($this->keys[$i] !== md5((string) $i) || $this->values[$i] !== crc32((string) $i)) {
+                throw new Failure('usage', "operation {$i} is not md5({$i}) with crc32({$i}), "
+                    . 'so it cannot be made inside the loop');
+            }
+        }
+    }
+
+    /** @param resource $file */
+    private function decode($file, string $path): void
+    {
+        $buffer = '';
+        $at = 0;
+        for ($i = 0; $i < $this->count; $i++) {
+            $this->need(self::RECORD_BYTES, $file, $buffer, $at, $path);
+            ['k' => $keyBytes, 'v' => $valueBytes, 'f' => $kind] = unpack('vk/Vv/Cf', $buffer, $at);
+            $this->need(self::RECORD_BYTES + $keyBytes + $valueBytes, $file, $buffer, $at, $path);
+            $at += self::RECORD_BYTES;
+            $this->keys[] = substr($buffer, $at, $keyBytes);
+            $value = substr($buffer, $at + $keyBytes, $valueBytes);
+            $at += $keyBytes + $valueBytes;
+            $this->add(($kind & self::INTEGER) !== 0 ? (int) $value : $value, $kind);
+        }
+    }
+
+    private function add(int|string $value, int $kind): void
+    {
+        $this->values[] = $value;
+        if ($this->op === 'set') {
+            $this->expected[] = true;
+        } elseif (($kind & self::EXPECT_MISS) !== 0) {
+            $this->expected[] = NAN;
+        } else {
+            $this->expected[] = $this->op === 'get' ? $value : true;
+        }
+    }
+
+    /** @param resource $file */
+    private function need(int $bytes, $file, string &$buffer, int &$at, string $path): void
+    {
+        if (strlen($buffer) - $at >= $bytes) {
+            return;
+        }
+        $buffer = substr($buffer, $at);
+        $at = 0;
+        while (strlen($buffer) < $bytes) {
+            $more = (string) fread($file, self::CHUNK_BYTES);
+            if ($more === '') {
+                throw new Failure('protocol', "the stream file is cut short: {$path}");
+            }
+            $buffer .= $more;
+        }
+    }
+}
