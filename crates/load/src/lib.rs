@@ -5,13 +5,13 @@
 //! nothing: the binary hands it the standard streams.
 
 mod clock;
-//mod driver;
+mod driver;
 pub mod floor;
-//mod outcome;
-//mod source;
-//mod timed;
+mod outcome;
+mod source;
+mod timed;
 mod usage;
-//mod worker;
+mod worker;
 
 pub use floor::{Delay, FloorOptions, Listen, Stall, parse_duration, run_floor};
-//pub use worker::serve_worker;
+pub use worker::serve_worker;

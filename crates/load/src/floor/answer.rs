@@ -41,8 +41,8 @@ pub(super) enum Wrote {
 
 /// How a change of a number went.
 pub(super) enum Counted {
-    /// To this, with this version.
-    Done(u64, u64),
+    /// To this.
+    Done(u64),
     NotFound,
     NoNumber,
 }
@@ -92,7 +92,7 @@ impl Service {
                 delta,
                 noreply,
             } => match self.count(key, decrement, delta) {
-                Counted::Done(number, _) => (Reply::Number(number), noreply),
+                Counted::Done(number) => (Reply::Number(number), noreply),
                 Counted::NotFound => (Reply::NotFound, noreply),
                 Counted::NoNumber => (NO_NUMBER, noreply),
             },
@@ -231,14 +231,14 @@ impl Service {
             };
             item.cas = cas;
             write_number(item, number, decrement);
-            Counted::Done(number, cas)
+            Counted::Done(number)
         });
         let c = &mut self.counters;
         match (decrement, &counted) {
             (_, Counted::NoNumber) => {}
-            (false, Counted::Done(..)) => c.incr_hits += 1,
+            (false, Counted::Done(_)) => c.incr_hits += 1,
             (false, Counted::NotFound) => c.incr_misses += 1,
-            (true, Counted::Done(..)) => c.decr_hits += 1,
+            (true, Counted::Done(_)) => c.decr_hits += 1,
             (true, Counted::NotFound) => c.decr_misses += 1,
         }
         counted

@@ -168,13 +168,13 @@ impl Service {
         });
         let said = MetaFlags::listed(said)?;
         match counted {
-            Counted::Done(number, _) if flags.has(b'v') => Reply::MetaValue {
+            Counted::Done(number) if flags.has(b'v') => Reply::MetaValue {
                 flags: said,
                 value: number.to_string().as_bytes(),
             }
             .write(out),
-            Counted::Done(..) if flags.has(b'q') => {}
-            Counted::Done(..) => Reply::MetaDone(said).write(out),
+            Counted::Done(_) if flags.has(b'q') => {}
+            Counted::Done(_) => Reply::MetaDone(said).write(out),
             Counted::NotFound if flags.has(b'q') => {}
             Counted::NotFound => Reply::MetaNotFound(said).write(out),
             Counted::NoNumber => {

@@ -64,12 +64,10 @@ impl Floor {
         let mut events = Vec::with_capacity(256);
         loop {
             self.wait(&mut events).map_err(failed)?;
-            if !events.is_empty() {
-                self.service.memory.now_s = clock::unix_s();
-            }
+            self.service.memory.now_s = clock::unix_s();
             for event in events.drain(..) {
                 match event.data.u64() {
-                    LISTENER => self.accept().map_err(failed)?,
+                    LISTENER => self.accept(),
                     token => self.ready(token as usize, event.flags),
                 }
             }
@@ -98,25 +96,28 @@ impl Floor {
         unless_interrupted(waited.map(|_| ()))
     }
 
-    fn accept(&mut self) -> rustix::io::Result<()> {
+    fn accept(&mut self) {
         // What is wrong with one connection, or with their number, is no reason to stop serving.
         while let Ok(socket) = self.listener.accept() {
+            let token = self.free.pop().unwrap_or(self.connections.len());
             let counters = &mut self.service.counters;
-            if counters.curr_connections >= self.most_connections as u64 {
+            let data = epoll::EventData::new_u64(token as u64);
+            if counters.curr_connections >= self.most_connections as u64
+                || epoll::add(&self.poller, &socket, data, epoll::EventFlags::IN).is_err()
+            {
                 counters.rejected_connections += 1;
+                if token < self.connections.len() {
+                    self.free.push(token);
+                }
                 continue;
             }
             counters.curr_connections += 1;
             counters.total_connections += 1;
-            let token = self.free.pop().unwrap_or_else(|| {
+            if token == self.connections.len() {
                 self.connections.push(None);
-                self.connections.len() - 1
-            });
-            let data = epoll::EventData::new_u64(token as u64);
-            epoll::add(&self.poller, &socket, data, epoll::EventFlags::IN)?;
+            }
             self.connections[token] = Some(Connection::new(socket));
         }
-        Ok(())
     }
 
     fn ready(&mut self, token: usize, flags: epoll::EventFlags) {

@@ -1,0 +1,40 @@
+//! What this worker is and can do.
+
+use super::options::{CLIENTS, OPTIONS, STORES};
+use roundtrip_model::Op;
+use roundtrip_model::contract::{ClientInfo, Described, VERSION};
+use std::collections::BTreeMap;
+
+pub(super) fn describe() -> Described {
+    let version = env!("CARGO_PKG_VERSION");
+    let build = if cfg!(debug_assertions) {
+        "debug"
+    } else {
+        "release"
+    };
+    let client = |name: &str| ClientInfo {
+        name: name.to_owned(),
+        available: true,
+        version: Some(version.to_owned()),
+        reason: None,
+        stores: STORES.map(str::to_owned).to_vec(),
+        ops: Op::ALL.to_vec(),
+        options: OPTIONS
+            .iter()
+            .map(|(name, values)| {
+                let values = values.iter().map(|value| (*value).to_owned()).collect();
+                ((*name).to_owned(), values)
+            })
+            .collect(),
+    };
+    Described {
+        contract: VERSION,
+        language: "native".to_owned(),
+        runtime: format!("roundtrip {version} ({build})"),
+        settings: BTreeMap::from([
+            ("build".to_owned(), build.to_owned()),
+            ("sqlite".to_owned(), rusqlite::version().to_owned()),
+        ]),
+        clients: CLIENTS.iter().map(|name| client(name)).collect(),
+    }
+}
