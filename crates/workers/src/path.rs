@@ -1,0 +1,65 @@
+//! Whether a client can be what a path asks for.
+
+use crate::host::Host;
+use roundtrip_model::contract::ClientInfo;
+use roundtrip_model::names::unknown;
+use roundtrip_model::{Kind, Op, Path, Problem, Result};
+
+/// Options that are the host's own, for every client, and are never sent to a worker.
+pub const HOST_OPTIONS: [&str; 2] = ["depth", "transport"];
+
+impl Host {
+    /// The client of a path, once it is sure that it is there, reaches the path's stores, can do
+    /// the ops and takes the options.
+    pub fn client_for(&self, path: &Path, ops: &[Op]) -> Result<ClientInfo> {
+        let client = self.client(&path.client)?;
+        let fits = reaches(&client, path)
+            .and_then(|()| can(&client, path, ops))
+            .and_then(|()| takes(&client, path));
+        fits.map(|()| client)
+            .map_err(|problem| problem.at(path.to_string()))
+    }
+}
+
+fn reaches(client: &ClientInfo, path: &Path) -> Result<()> {
+    for store in [Some(&path.store), path.cache.as_ref()]
+        .into_iter()
+        .flatten()
+    {
+        if !client.stores.contains(store) {
+            let known = client.stores.iter().map(String::as_str);
+            let mut problem = unknown("store", store, known);
+            problem.what = format!("`{}` does not reach the store `{store}`", path.client);
+            return Err(problem);
+        }
+    }
+    Ok(())
+}
+
+fn can(client: &ClientInfo, path: &Path, ops: &[Op]) -> Result<()> {
+    let names: Vec<&str> = client.ops.iter().map(|op| op.name()).collect();
+    match ops.iter().find(|op| !client.ops.contains(op)) {
+        None => Ok(()),
+        Some(op) => Err(
+            Problem::new(Kind::Usage, format!("`{}` has no op `{op}`", path.client))
+                .next(format!("it has: {}", names.join(", "))),
+        ),
+    }
+}
+
+fn takes(client: &ClientInfo, path: &Path) -> Result<()> {
+    for (name, value) in &path.options {
+        if HOST_OPTIONS.contains(&name.as_str()) {
+            continue;
+        }
+        let Some(values) = client.options.get(name) else {
+            let own = client.options.keys().map(String::as_str);
+            return Err(unknown("option", name, own.chain(HOST_OPTIONS)));
+        };
+        if !values.is_empty() && !values.contains(value) {
+            let noun = format!("value of `{name}`");
+            return Err(unknown(&noun, value, values.iter().map(String::as_str)));
+        }
+    }
+    Ok(())
+}
