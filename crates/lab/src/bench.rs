@@ -7,7 +7,6 @@ use crate::plan::TrialPlan;
 use crate::reconcile::WitnessNames;
 use crate::steps::{self, Step};
 use crate::trial::{self, Servers};
-use roundtrip_model::path::Options;
 use roundtrip_model::record::{TrialRecord, Validity};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::{Experiment, Kind, Path, Problem, Result};
@@ -116,12 +115,6 @@ impl<'a> Bench<'a> {
     /// The time to live of what a path writes: never for ever on a store that is not ours.
     pub fn ttl_s(&self, path: &Path, asked_s: u32) -> u32 {
         if asked_s == 0 && self.is_foreign(path) { FOREIGN_TTL_S } else { asked_s }
-    }
-
-    /// The options that are the client's own: depth and transport are the lab's.
-    pub fn client_options(&self, path: &Path) -> Options {
-        let is_its_own = |name: &str| name != "depth" && name != "transport";
-        path.options.iter().filter(|(k, _)| is_its_own(k)).map(|(k, v)| (k.clone(), v.clone())).collect()
     }
 
     /// What the counters of a store are called.

@@ -47,17 +47,17 @@ pub fn clients(self_exe: PathBuf) -> Result<Vec<Part>> {
     let dir = PrivateDir::new()?;
     let host = Host::new(self_exe, &dir)?;
     let mut parts = Vec::new();
-    for language in host.languages() {
-        match host.describe(&language) {
+    for (language, _) in host.languages() {
+        match host.describe(language) {
             Ok(described) => parts.extend(
                 described
                     .clients
                     .iter()
                     .filter(|client| client.name != "nothing")
-                    .map(|client| part(&language, &described.runtime, client)),
+                    .map(|client| part(language, &described.runtime, client)),
             ),
             Err(problem) => parts.push(Part {
-                name: language.clone(),
+                name: language.to_owned(),
                 title: format!("the {language} runtime"),
                 ready: false,
                 version: None,
@@ -97,6 +97,6 @@ fn part(language: &str, runtime: &str, client: &ClientInfo) -> Part {
 pub fn serializers(path: &roundtrip_model::Path, self_exe: &std::path::Path) -> Result<Vec<String>> {
     let dir = PrivateDir::new()?;
     let host = Host::new(self_exe.to_owned(), &dir)?;
-    let (_, client) = host.client(&path.client)?;
+    let client = host.client(&path.client)?;
     Ok(client.options.get("serializer").cloned().unwrap_or_default())
 }

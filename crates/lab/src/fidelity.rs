@@ -72,7 +72,7 @@ fn check(
         store: path.store.clone(),
         endpoint: store.endpoint(),
         cache: None,
-        options: bench.client_options(path),
+        options: path.options.clone(),
     })?;
     let rows = worker.check(Check {
         mode,

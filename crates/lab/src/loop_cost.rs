@@ -21,7 +21,8 @@ pub fn measure(bench: &mut Bench<'_>, environment: &mut Environment) -> Result<(
     let languages: BTreeSet<&str> =
         bench.experiment.variants.iter().map(|variant| variant.path.language()).collect();
     for language in languages {
-        if bench.host.client_of(language, NOTHING)?.is_some() {
+        let clients = bench.host.describe(language)?.clients;
+        if clients.iter().any(|client| client.name == NOTHING) {
             let ns = one(bench, language)?;
             environment.loop_ns_per_op.insert(language.to_owned(), ns);
         }

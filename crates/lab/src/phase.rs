@@ -56,7 +56,7 @@ impl Clients<'_, '_> {
             store: self.path.store.clone(),
             endpoint: self.servers.store.endpoint(),
             cache,
-            options: self.bench.client_options(self.path),
+            options: self.path.options.clone(),
         })?;
         Ok(worker)
     }

@@ -2,7 +2,6 @@
 //! (versions, settings) goes into the run's environment.
 
 use roundtrip_model::contract::{ClientInfo, Described};
-use roundtrip_model::names::unknown;
 use roundtrip_model::record::Environment;
 use roundtrip_model::{Experiment, Kind, Op, Path, Problem, Result, Warning, WarningKind};
 use roundtrip_workers::Host;
@@ -10,9 +9,6 @@ use std::collections::BTreeSet;
 use std::path::Path as FilePath;
 
 use crate::bench::Addresses;
-
-/// Options that the lab itself understands, for every client.
-const LAB_OPTIONS: [&str; 1] = ["transport"];
 
 /// Checks every variant; a problem says which one and what to do.
 pub fn verify(
@@ -24,12 +20,8 @@ pub fn verify(
 ) -> Result<()> {
     for variant in &experiment.variants {
         let ops = ops(experiment, &variant.name);
-        verify_path(&variant.path, &ops, host, self_exe, addresses, environment).map_err(|problem| {
-            match &problem.place {
-                Some(_) => problem,
-                None => problem.at(variant.place.clone()),
-            }
-        })?;
+        verify_path(&variant.path, &ops, host, self_exe, addresses, environment)
+            .map_err(|problem| problem.at(variant.place.clone()))?;
     }
     unused_addresses(experiment, addresses)
 }
@@ -50,11 +42,9 @@ pub fn verify_path(
     for name in std::iter::once(&path.store).chain(&path.cache) {
         store(name, self_exe, addresses, environment)?;
     }
-    let (described, client) = host.client(&path.client)?;
-    reaches(path, &client)?;
-    does(path, &client, ops)?;
-    has_options(path, &client)?;
-    note_client(path, &described, &client, environment);
+    let ops: Vec<Op> = ops.iter().copied().collect();
+    let client = host.client_for(path, &ops)?;
+    note_client(path, &host.describe(path.language())?, &client, environment);
     Ok(())
 }
 
@@ -81,54 +71,6 @@ fn store(
         environment.versions.insert(name.to_owned(), version);
     }
     Ok(())
-}
-
-fn reaches(path: &Path, client: &ClientInfo) -> Result<()> {
-    for name in std::iter::once(&path.store).chain(&path.cache) {
-        if !client.stores.contains(name) {
-            let what = format!("`{}` does not reach the store `{name}`", path.client);
-            return Err(Problem::new(Kind::Usage, what)
-                .next(format!("it reaches: {}", client.stores.join(", "))));
-        }
-    }
-    Ok(())
-}
-
-fn does(path: &Path, client: &ClientInfo, ops: &BTreeSet<Op>) -> Result<()> {
-    match ops.iter().find(|op| !client.ops.contains(op)) {
-        None => Ok(()),
-        Some(op) => {
-            let what = format!("`{}` cannot do `{op}`", path.client);
-            let known: Vec<&str> = client.ops.iter().map(|op| op.name()).collect();
-            Err(Problem::new(Kind::Usage, what).next(format!("it can do: {}", known.join(", "))))
-        }
-    }
-}
-
-fn has_options(path: &Path, client: &ClientInfo) -> Result<()> {
-    for (name, value) in &path.options {
-        if LAB_OPTIONS.contains(&name.as_str()) {
-            transport(path, value)?;
-            continue;
-        }
-        let Some(allowed) = client.options.get(name) else {
-            let known = client.options.keys().map(String::as_str).chain(LAB_OPTIONS);
-            return Err(unknown(&format!("option of `{}`", path.client), name, known));
-        };
-        if !allowed.is_empty() && !allowed.contains(value) {
-            let noun = format!("{name} of `{}`", path.client);
-            return Err(unknown(&noun, value, allowed.iter().map(String::as_str)));
-        }
-    }
-    Ok(())
-}
-
-fn transport(path: &Path, value: &str) -> Result<()> {
-    let known = ["tcp", "unix"];
-    match known.contains(&value) {
-        true => Ok(()),
-        false => Err(unknown(&format!("transport of `{}`", path.client), value, known)),
-    }
 }
 
 fn note_client(

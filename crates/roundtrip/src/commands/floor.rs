@@ -1,13 +1,26 @@
 //! `roundtrip floor` and the hidden `roundtrip worker`: the ends of the native path.
 
 use crate::args::FloorArgs;
-use roundtrip_lab::load;
+use crate::output;
+use roundtrip_lab::load::{self, FloorOptions, Listen};
 use roundtrip_model::Result;
+use std::process::ExitCode;
 
-pub fn run(_args: &FloorArgs) -> Result<()> {
-    todo!()
+pub fn run(args: &FloorArgs) -> Result<()> {
+    let options = FloorOptions {
+        delay: args.delay.as_deref().map(str::parse).transpose()?,
+        stall: args.stall.as_deref().map(str::parse).transpose()?,
+        garble: args.garble,
+        drop: args.drop,
+        ..FloorOptions::new(args.listen.parse::<Listen>()?)
+    };
+    load::run_floor(options, |address| {
+        // Whoever reads the address may be gone; the floor serves all the same.
+        let _ = output::line(address);
+    })
 }
 
-pub fn worker() -> Result<()> {
-    load::serve_worker(std::io::stdin().lock(), std::io::stdout().lock())
+/// Serves the host on standard input and output.
+pub fn worker() -> ExitCode {
+    ExitCode::from(load::serve_worker(std::io::stdin().lock(), std::io::stdout().lock()))
 }

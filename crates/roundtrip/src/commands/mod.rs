@@ -19,9 +19,10 @@ mod transfer;
 
 use crate::args::Command;
 use roundtrip_model::Result;
+use std::process::ExitCode;
 
 /// Does what was asked.
-pub fn dispatch(command: Command) -> Result<()> {
+pub fn dispatch(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
@@ -38,6 +39,7 @@ pub fn dispatch(command: Command) -> Result<()> {
         Command::List(args) => list::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Floor(args) => floor::run(&args),
-        Command::Worker => floor::worker(),
-    }
+        Command::Worker => return Ok(floor::worker()),
+    }?;
+    Ok(ExitCode::SUCCESS)
 }
