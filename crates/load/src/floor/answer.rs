@@ -194,7 +194,7 @@ impl Service {
 
     fn lengthen(&mut self, key: &[u8], value: &[u8], at_end: bool) -> Wrote {
         let cas = self.memory.next_cas();
-        self.memory.with(key, |item| match item {
+        let wrote = self.memory.with(key, |item| match item {
             Some(item) if item.value.len() + value.len() <= LONGEST_VALUE => {
                 let at = if at_end { item.value.len() } else { 0 };
                 item.value.splice(at..at, value.iter().copied());
@@ -203,7 +203,11 @@ impl Service {
             }
             Some(_) => Wrote::NoRoom,
             None => Wrote::NotStored,
-        })
+        });
+        if matches!(wrote, Wrote::Done(_)) {
+            self.memory.changed();
+        }
+        wrote
     }
 
     pub(super) fn delete(&mut self, key: &[u8]) -> bool {
@@ -233,6 +237,9 @@ impl Service {
             write_number(item, number, decrement);
             Counted::Done(number)
         });
+        if matches!(counted, Counted::Done(_)) {
+            self.memory.changed();
+        }
         let c = &mut self.counters;
         match (decrement, &counted) {
             (_, Counted::NoNumber) => {}

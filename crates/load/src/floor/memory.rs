@@ -59,9 +59,13 @@ impl Memory {
     }
 
     /// The version of the next change.
-    pub(super) fn next_cas(&mut self) -> u64 {
+    pub(super) fn next_cas(&self) -> u64 {
+        self.last_cas + 1
+    }
+
+    /// Says that there was a change.
+    pub(super) fn changed(&mut self) {
         self.last_cas += 1;
-        self.last_cas
     }
 
     /// The Unix second that a time to live on the wire means.
@@ -103,6 +107,7 @@ impl Memory {
     #[inline]
     pub(super) fn put(&mut self, key: &[u8], value: &[u8], flags: u32, expires: i64) -> u64 {
         let (cas, expires_s, accessed_s) = (self.next_cas(), self.expiry(expires), self.now_s);
+        self.changed();
         if !self.items.contains_key(key) {
             self.bytes += size(key, 0);
             self.items.insert(key.into(), Item::default());

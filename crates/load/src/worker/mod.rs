@@ -11,6 +11,7 @@ mod session;
 pub(crate) use error::WorkerError;
 
 use phase::Ready;
+use roundtrip_model::Op;
 use roundtrip_model::contract::{Command, Event};
 use session::Session;
 use std::io::{BufRead, Read, Write};
@@ -114,7 +115,16 @@ fn next_command(stdin: &mut impl BufRead) -> Result<Option<Command>, WorkerError
     }
     serde_json::from_slice(&line)
         .map(Some)
-        .map_err(|e| WorkerError::protocol(format!("a command cannot be read: {e}")))
+        .map_err(|e| unreadable(&line, &e))
+}
+
+/// A command with an op that is not known is no defect of the host's, but a wish that cannot be.
+fn unreadable(line: &[u8], e: &serde_json::Error) -> WorkerError {
+    let value: serde_json::Value = serde_json::from_slice(line).unwrap_or_default();
+    match value["op"].as_str().map(str::parse::<Op>) {
+        Some(Err(problem)) => problem.into(),
+        _ => WorkerError::protocol(format!("a command cannot be read: {e}")),
+    }
 }
 
 fn say(out: &mut impl Write, event: &Event) -> Result<(), WorkerError> {

@@ -1,0 +1,279 @@
+//! Servers and conversations for the tests of this crate.
+
+#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
+
+use roundtrip_load::floor::Floor;
+use roundtrip_load::{FloorOptions, Listen, serve_worker};
+use roundtrip_model::Op;
+use roundtrip_model::contract::{
+    Command, Done, Endpoint, Event, Open, PhaseCommand, Purpose, Target,
+};
+use roundtrip_model::stream::Stream;
+use roundtrip_model::workload::{Distribution, Generate, KeyRecipe, Keys, ValueRecipe, Values};
+use roundtrip_process::{NOBODY, Owned, Settings, free_port, is_root};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// A plain floor in a thread of this process; says where it listens.
+pub fn floor() -> String {
+    floor_with(|_| {})
+}
+
+/// A floor with something asked of it.
+pub fn floor_with(ask: impl FnOnce(&mut FloorOptions)) -> String {
+    let mut options = FloorOptions::new("127.0.0.1:0".parse::<Listen>().unwrap());
+    ask(&mut options);
+    let floor = Floor::bind(options).unwrap();
+    let address = floor.address().to_owned();
+    // It ends with the process.
+    std::thread::spawn(move || floor.serve().unwrap());
+    address
+}
+
+/// A real memcached, which dies with this value.
+pub struct Memcached {
+    _child: Owned,
+    pub address: String,
+}
+
+impl Memcached {
+    pub fn start() -> Memcached {
+        for _ in 0..5 {
+            let port = free_port().unwrap();
+            let mut child = memcached(&["-l", "127.0.0.1", "-p", &port.to_string(), "-U", "0"]);
+            let address = format!("127.0.0.1:{port}");
+            if answers(&mut child, || TcpStream::connect(&address).is_ok()) {
+                return Memcached {
+                    _child: child,
+                    address,
+                };
+            }
+        }
+        panic!("memcached does not start");
+    }
+
+    /// On a unix socket in a directory.
+    pub fn start_unix(directory: &Path) -> (Memcached, PathBuf) {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(directory, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let path = directory.join("memcached.sock");
+        let mut child = memcached(&["-s", path.to_str().unwrap()]);
+        let connects = || std::os::unix::net::UnixStream::connect(&path).is_ok();
+        assert!(answers(&mut child, connects));
+        let server = Memcached {
+            _child: child,
+            address: path.display().to_string(),
+        };
+        (server, path)
+    }
+}
+
+fn memcached(arguments: &[&str]) -> Owned {
+    let mut command = std::process::Command::new("memcached");
+    command
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stderr(Stdio::null());
+    let settings = Settings {
+        cpus: None,
+        run_as: is_root().then_some(NOBODY),
+    };
+    Owned::spawn(&mut command, &settings).expect("apt-get install memcached")
+}
+
+fn answers(child: &mut Owned, connects: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(20) {
+        if connects() {
+            return true;
+        }
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
+}
+
+/// A server's counters.
+pub fn counters(address: &str) -> BTreeMap<String, String> {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.write_all(b"stats\r\n").unwrap();
+    BufReader::new(stream)
+        .lines()
+        .map(|line| line.unwrap())
+        .take_while(|line| line != "END")
+        .map(|line| {
+            let mut words = line.splitn(3, ' ').skip(1).map(str::to_owned);
+            (words.next().unwrap(), words.next().unwrap())
+        })
+        .collect()
+}
+
+/// One counter.
+pub fn counter(address: &str, name: &str) -> u64 {
+    counters(address)[name].parse().unwrap()
+}
+
+pub fn tcp(address: &str) -> Endpoint {
+    let (host, port) = address.rsplit_once(':').unwrap();
+    Endpoint::Tcp {
+        host: host.to_owned(),
+        port: port.parse().unwrap(),
+    }
+}
+
+pub fn unix(path: &Path) -> Endpoint {
+    Endpoint::Unix {
+        path: path.display().to_string(),
+    }
+}
+
+pub fn file(path: &Path) -> Endpoint {
+    Endpoint::File {
+        path: path.display().to_string(),
+    }
+}
+
+pub fn open(store: &str, endpoint: Endpoint) -> Open {
+    Open {
+        client: "native".to_owned(),
+        store: store.to_owned(),
+        endpoint,
+        cache: None,
+        options: BTreeMap::new(),
+    }
+}
+
+/// Streams and phases over them, in a directory of their own.
+pub struct Phases {
+    pub directory: TempDir,
+    made: usize,
+}
+
+impl Phases {
+    pub fn new() -> Phases {
+        Phases {
+            directory: tempfile::tempdir().unwrap(),
+            made: 0,
+        }
+    }
+
+    /// A phase over keys `0..` with values of 100 bytes.
+    pub fn phase(&mut self, op: Op, count: u64, hit_ratio: f64) -> PhaseCommand {
+        self.phase_of(op, &stream(count, hit_ratio, 100))
+    }
+
+    pub fn phase_of(&mut self, op: Op, stream: &Stream) -> PhaseCommand {
+        self.made += 1;
+        let path = self.directory.path().join(format!("{}.stream", self.made));
+        let mut bytes = stream.header().to_vec();
+        stream.operations().for_each(|op| op.encode(&mut bytes));
+        std::fs::write(&path, bytes).unwrap();
+        let latencies = self.directory.path().join(format!("{}.ns", self.made));
+        PhaseCommand {
+            name: op.name().to_owned(),
+            op,
+            purpose: Purpose::Measure,
+            target: Target::Store,
+            count: stream.len(),
+            stream: path.display().to_string(),
+            latencies: Some(latencies.display().to_string()),
+            ttl_s: 0,
+            depth: 1,
+            generate: Generate::Prepared,
+        }
+    }
+}
+
+pub fn stream(count: u64, hit_ratio: f64, value_bytes: u32) -> Stream {
+    Stream {
+        seed: 42,
+        keys: Keys {
+            recipe: KeyRecipe::Hex,
+            bytes: 32,
+            distribution: Distribution::Sequential,
+        },
+        values: Values {
+            recipe: ValueRecipe::Bytes,
+            bytes: value_bytes,
+        },
+        prefix: String::new(),
+        count,
+        first: 0,
+        keyspace: count,
+        hit_ratio,
+        part: (0, 1),
+    }
+}
+
+pub fn latencies(phase: &PhaseCommand) -> Vec<u64> {
+    std::fs::read(phase.latencies.as_ref().unwrap())
+        .unwrap()
+        .chunks_exact(8)
+        .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()))
+        .collect()
+}
+
+/// Says everything to a worker at once; its exit code, and what it answered.
+pub fn converse(commands: &[Command]) -> (u8, Vec<Event>) {
+    let lines: Vec<_> = commands
+        .iter()
+        .map(|command| serde_json::to_string(command).unwrap() + "\n")
+        .collect();
+    say(&lines.concat())
+}
+
+pub fn say(lines: &str) -> (u8, Vec<Event>) {
+    let mut out = Vec::new();
+    let code = serve_worker(lines.as_bytes(), &mut out);
+    let events = out
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).unwrap())
+        .collect();
+    (code, events)
+}
+
+/// Runs phases in one session and gives what each loop gave.
+pub fn run(open: &Open, phases: &[PhaseCommand]) -> Vec<Done> {
+    let mut commands = vec![Command::Open(open.clone())];
+    for phase in phases {
+        commands.push(Command::Phase(phase.clone()));
+        commands.push(Command::Go);
+    }
+    commands.push(Command::Close);
+    let (code, events) = converse(&commands);
+    assert_eq!(code, 0, "{events:?}");
+    assert_eq!(events.last(), Some(&Event::Closed));
+    events
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Done(done) => Some(done),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The kind and message of the error that must end a conversation.
+pub fn error(commands: &[Command]) -> (String, String) {
+    let (code, events) = converse(commands);
+    assert_eq!(code, 1);
+    match events.last() {
+        Some(Event::Error { kind, message }) => (kind.clone(), message.clone()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Counts by name, as a worker gives them.
+pub fn counts(pairs: &[(&str, u64)]) -> BTreeMap<String, u64> {
+    pairs
+        .iter()
+        .map(|(name, count)| ((*name).to_owned(), *count))
+        .collect()
+}
