@@ -1,4 +1,5 @@
 //! Every client file that there is: adding one adds it to these tests.
+#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests fail as tests do.
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! What the tests share: a real memcached, and phases.
+#![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests fail as tests do.
 #![allow(dead_code)] // Each test binary uses its own part.
 
 use roundtrip_model::Op;
