@@ -106,7 +106,11 @@ impl Worker {
     /// Waits for the end of the loop.
     pub fn done(&mut self, deadline: Duration) -> Result<Done> {
         match self.hear("done", deadline)? {
-            Event::Done(done) if done.ended_ns >= done.started_ns => Ok(done),
+            Event::Done(done) if done.ended_ns < done.started_ns => Err(self.told(Problem::new(
+                Kind::Failed,
+                "it says that the loop ended before it started",
+            ))),
+            Event::Done(done) => Ok(done),
             other => Err(self.unexpected(&other, "done")),
         }
     }
