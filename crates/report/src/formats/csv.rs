@@ -1,0 +1,124 @@
+//! Tidy rows for a spreadsheet or a data frame: one a trial and phase. Quoted as in RFC 4180; a
+//! figure that is not known is an empty field.
+
+use super::Format;
+use crate::{Document, RenderOptions};
+use roundtrip_model::Metric;
+use roundtrip_model::contract::outcome;
+use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity};
+
+/// The format.
+pub struct Csv;
+
+const OUTCOMES: [&str; 6] = [
+    outcome::HIT,
+    outcome::MISS,
+    outcome::WRONG,
+    outcome::STORED,
+    outcome::DONE,
+    outcome::NOT_FOUND,
+];
+
+impl Format for Csv {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn extension(&self) -> &'static str {
+        "csv"
+    }
+
+    fn render(&self, document: &Document, _: &RenderOptions) -> Vec<u8> {
+        let mut out = line(heads());
+        for trial in &document.trials {
+            for phase in &trial.phases {
+                out += &line(fields(document, trial, phase));
+            }
+        }
+        out.into_bytes()
+    }
+}
+
+fn heads() -> Vec<String> {
+    let first = [
+        "run",
+        "experiment",
+        "placement",
+        "block",
+        "position",
+        "variant",
+        "phase",
+        "op",
+        "started_unix_ms",
+        "valid",
+        "void_reason",
+        "ops",
+        "depth",
+        "concurrency",
+        "steady",
+    ];
+    let last = ["errors", "cache_hit", "cache_miss", "max_rss_bytes"];
+    let metrics = Metric::ALL.iter().map(|metric| metric.name());
+    let all = first.into_iter().chain(metrics).chain(OUTCOMES).chain(last);
+    all.map(str::to_owned).collect()
+}
+
+fn fields(document: &Document, trial: &TrialRecord, phase: &PhaseRecord) -> Vec<String> {
+    let reason = match &trial.validity {
+        Validity::Valid => "",
+        Validity::Void(reason) => reason,
+    };
+    let mut fields = vec![
+        document.run.id.clone(),
+        document.run.experiment.clone(),
+        trial.placement.to_string(),
+        trial.block.to_string(),
+        trial.position.to_string(),
+        trial.variant.clone(),
+        phase.name.clone(),
+        phase.op.to_string(),
+        trial.started_unix_ms.to_string(),
+        trial.is_valid().to_string(),
+        reason.to_owned(),
+        phase.ops.to_string(),
+        phase.depth.to_string(),
+        phase.concurrency.to_string(),
+        known(phase.steady),
+    ];
+    let finite = |metric: &Metric| metric.of(phase).filter(|x| x.is_finite());
+    fields.extend(Metric::ALL.iter().map(|metric| known(finite(metric))));
+    fields.extend(OUTCOMES.map(|name| phase.outcome(name).to_string()));
+    let errors = phase.errors().map(|(_, n)| n).fold(0, u64::saturating_add);
+    fields.push(errors.to_string());
+    // Only a path with a cache has these.
+    fields.extend([outcome::HIT, outcome::MISS].map(|name| {
+        match phase.cache_outcomes.is_empty() {
+            true => String::new(),
+            false => phase
+                .cache_outcomes
+                .get(name)
+                .copied()
+                .unwrap_or(0)
+                .to_string(),
+        }
+    }));
+    fields.push(known(phase.client_max_rss_bytes));
+    fields
+}
+
+fn known<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn line(fields: Vec<String>) -> String {
+    let quoted: Vec<String> = fields.into_iter().map(quote).collect();
+    quoted.join(",") + "\n"
+}
+
+fn quote(field: String) -> String {
+    if field.contains([',', '"', '\n', '\r']) || field.starts_with(' ') || field.ends_with(' ') {
+        format!("\"{}\"", field.replace('"', "\"\""))
+    } else {
+        field
+    }
+}

@@ -1,0 +1,157 @@
+//! The order of a report: verdict first, then what could mislead, then the figures, then how.
+
+use super::facts::{Facts, byline, facts_of, generated};
+use super::figures::{Figures, Scene};
+use super::{Block, Chapter, View, headlines, notices, pictures, tables};
+use crate::Document;
+use crate::number::things;
+use crate::text::{Sentence, clean};
+
+pub fn view(document: &Document) -> View {
+    let figures = Figures::new(document);
+    let experiment = &document.experiment;
+    let title = match experiment.title.trim() {
+        "" => experiment.name.clone(),
+        title => title.to_owned(),
+    };
+    let mut chapters = opening(&figures);
+    for scene in figures.scenes() {
+        chapters.push(scene_chapter(&figures, scene));
+    }
+    chapters.extend(published(&figures));
+    chapters.push(outcomes(&figures));
+    chapters.extend(how(document));
+    View {
+        title: clean(&title),
+        question: clean(experiment.question.trim()),
+        byline: byline(document),
+        chapters,
+    }
+}
+
+fn chapter(title: impl AsRef<str>, blocks: Vec<Block>) -> Chapter {
+    Chapter {
+        title: clean(title.as_ref()),
+        blocks,
+    }
+}
+
+/// What must be known before the verdict, the verdict, and what could mislead.
+fn opening(figures: &Figures<'_>) -> Vec<Chapter> {
+    let mut grave: Vec<_> = notices::unfinished(figures.document).into_iter().collect();
+    let (worse, others): (Vec<_>, Vec<_>) = notices::collected(figures.document)
+        .into_iter()
+        .partition(|notice| notice.grave);
+    grave.extend(worse);
+    let mut chapters = Vec::new();
+    if !grave.is_empty() {
+        chapters.push(chapter("Before you read on", vec![Block::Notices(grave)]));
+    }
+    let mut verdict = vec![Block::Headlines(headlines::headlines(figures))];
+    verdict.extend(pictures::forest(figures).map(Block::Forest));
+    verdict.push(Block::Prose(vec![headlines::noise_floor(figures)]));
+    chapters.push(chapter("Verdict", verdict));
+    if !others.is_empty() {
+        chapters.push(chapter("What could mislead", vec![Block::Notices(others)]));
+    }
+    chapters
+}
+
+fn scene_chapter(figures: &Figures<'_>, scene: Scene<'_>) -> Chapter {
+    let mut blocks = vec![
+        Block::Prose(vec![extent(figures, scene)]),
+        Block::Table(tables::against_baseline(figures, scene)),
+    ];
+    blocks.extend(tables::other_figures(figures, scene).map(Block::Table));
+    blocks.push(Block::Table(tables::an_operation(figures, scene)));
+    blocks.extend(pictures::stack(figures, scene).map(Block::Stack));
+    blocks.push(Block::Table(tables::times(figures, scene)));
+    blocks.extend(pictures::dots(figures, scene).map(Block::Dots));
+    blocks.extend(pictures::curves(figures, scene).map(Block::Curves));
+    chapter(scene.title(), blocks)
+}
+
+/// On how much the figures of a scene rest.
+fn extent(figures: &Figures<'_>, scene: Scene<'_>) -> Sentence {
+    let metric = figures.leading();
+    let counts = figures.in_scene(scene).into_iter().map(|(_, name)| {
+        figures
+            .summary(scene, &name, metric)
+            .map_or(0, |summary| summary.trials)
+    });
+    let counts: Vec<u32> = counts.collect();
+    let least = counts.iter().copied().min().unwrap_or(0);
+    let most = counts.iter().copied().max().unwrap_or(0);
+    let trials = if least == most {
+        things(u64::from(most), "valid trial")
+    } else {
+        format!("{least} to {most} valid trials")
+    };
+    Sentence::plain(format!("Each figure is the median of {trials}."))
+}
+
+fn published(figures: &Figures<'_>) -> Option<Chapter> {
+    let mut placements: Vec<_> = figures
+        .scenes()
+        .iter()
+        .map(|scene| scene.placement)
+        .collect();
+    placements.dedup();
+    let mut blocks = vec![Block::Prose(vec![Sentence::plain(
+        "The machines differ, so the ratios are what can be compared: how many times as fast as \
+         the baseline it was published to be, and was measured to be here.",
+    )])];
+    let shown = placements
+        .into_iter()
+        .filter_map(|p| tables::published(figures, p));
+    blocks.extend(shown.map(Block::Table));
+    (blocks.len() > 1).then(|| chapter("Published beside measured", blocks))
+}
+
+fn outcomes(figures: &Figures<'_>) -> Chapter {
+    let mut blocks = Vec::new();
+    let void = notices::void_trials(figures.document);
+    if !void.is_empty() {
+        let text = "Void trials are in no figure above; their operations are counted below.";
+        blocks.push(Block::Prose(vec![Sentence::plain(text)]));
+        blocks.push(Block::Notices(void));
+    }
+    blocks.extend(tables::outcomes(figures).into_iter().map(Block::Table));
+    if blocks.is_empty() {
+        blocks.push(Block::Prose(vec![Sentence::plain("There are no trials.")]));
+    }
+    chapter("What became of every operation", blocks)
+}
+
+fn how(document: &Document) -> Vec<Chapter> {
+    let Facts {
+        work,
+        machine,
+        versions,
+        settings,
+        loops,
+        run,
+    } = facts_of(document);
+    let mut chapters = vec![
+        chapter(
+            "How it was measured",
+            vec![Block::Prose(vec![generated(document)]), Block::Facts(work)],
+        ),
+        chapter("Machine", vec![Block::Facts(machine)]),
+    ];
+    for (title, facts) in [
+        ("Versions", versions),
+        ("Settings", settings),
+        ("What a worker's loop costs by itself", loops),
+    ] {
+        if !facts.is_empty() {
+            chapters.push(chapter(title, vec![Block::Facts(facts)]));
+        }
+    }
+    let command = Block::Command(clean(&document.run.command));
+    chapters.push(chapter(
+        "How to make it again",
+        vec![command, Block::Facts(run)],
+    ));
+    chapters
+}

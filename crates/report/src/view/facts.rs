@@ -1,0 +1,200 @@
+//! What was measured, on what, and with which settings.
+
+use super::Fact;
+use crate::Document;
+use crate::number::{UNKNOWN, bytes, count, duration, moment, nanos, percent, things};
+use crate::text::{Sentence, clean};
+use roundtrip_model::record::{EndReason, RunState};
+use roundtrip_model::workload::{Distribution, Generate, KeyRecipe, Phase, ValueRecipe, Workload};
+use std::collections::BTreeMap;
+
+fn fact(name: impl AsRef<str>, value: impl AsRef<str>) -> Fact {
+    let (name, value) = (clean(name.as_ref()), clean(value.as_ref()));
+    let value = if value.trim().is_empty() {
+        UNKNOWN.to_owned()
+    } else {
+        value
+    };
+    Fact { name, value }
+}
+
+/// Facts by chapter.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// Phases, keys, values, variants.
+    pub work: Vec<Fact>,
+    /// The machine.
+    pub machine: Vec<Fact>,
+    /// Versions read at run time.
+    pub versions: Vec<Fact>,
+    /// Settings that can change a result.
+    pub settings: Vec<Fact>,
+    /// What a worker's loop costs by itself.
+    pub loops: Vec<Fact>,
+    /// The run itself.
+    pub run: Vec<Fact>,
+}
+
+/// The facts of a document.
+pub fn facts_of(document: &Document) -> Facts {
+    let environment = &document.run.environment;
+    let of_map = |map: &BTreeMap<String, String>| map.iter().map(|(k, v)| fact(k, v)).collect();
+    let loops = environment.loop_ns_per_op.iter();
+    Facts {
+        work: work(document),
+        machine: machine(document),
+        versions: of_map(&environment.versions),
+        settings: of_map(&environment.settings),
+        loops: loops
+            .map(|(language, ns)| fact(language, format!("{} an op", nanos(*ns))))
+            .collect(),
+        run: run(document),
+    }
+}
+
+fn machine(document: &Document) -> Vec<Fact> {
+    let e = &document.run.environment;
+    let text = |value: &Option<String>| value.clone().unwrap_or_default();
+    vec![
+        fact("system", &e.os),
+        fact("kernel", &e.kernel),
+        fact("processor", &e.cpu_model),
+        fact(
+            "processors",
+            if e.cpus == 0 {
+                String::new()
+            } else {
+                e.cpus.to_string()
+            },
+        ),
+        fact("memory", e.memory_bytes.map(bytes).unwrap_or_default()),
+        fact("virtualization", text(&e.virtualization)),
+        fact("governor", text(&e.governor)),
+        fact(
+            "load before",
+            e.load_1m.map(|l| format!("{l:.2}")).unwrap_or_default(),
+        ),
+        fact("roundtrip", format!("{} {}", e.roundtrip, e.build)),
+    ]
+}
+
+fn work(document: &Document) -> Vec<Fact> {
+    let experiment = &document.experiment;
+    let workload = &experiment.workload;
+    let mut facts: Vec<Fact> = workload
+        .phases
+        .iter()
+        .map(|p| fact(format!("phase {}", p.name), phase(p)))
+        .collect();
+    facts.push(fact("keys", keys(workload)));
+    facts.push(fact("values", values(workload)));
+    facts.push(fact("requests in flight", workload.concurrency.to_string()));
+    let variants = experiment.variants.iter();
+    facts.extend(variants.map(|v| fact(format!("variant {}", v.name), v.path.to_string())));
+    facts.push(fact(
+        "smallest difference that matters",
+        percent(experiment.delta),
+    ));
+    if let Some(source) = &experiment.source {
+        facts.push(fact("published by", source));
+    }
+    facts
+}
+
+fn phase(phase: &Phase) -> String {
+    let mut text = format!("{} x {}", count(phase.count), phase.op);
+    text.push_str(&format!(", after {} to warm up", count(phase.warmup)));
+    if let Some(ttl) = phase.ttl_s {
+        text.push_str(&format!(", time to live {} s", count(u64::from(ttl))));
+    }
+    if phase.hit_ratio != 1.0 {
+        text.push_str(&format!(", {} of them hits", percent(phase.hit_ratio)));
+    }
+    if !phase.only.is_empty() {
+        text.push_str(&format!(", only by {}", phase.only.join(", ")));
+    }
+    text
+}
+
+fn keys(workload: &Workload) -> String {
+    let made = match workload.keys.recipe {
+        KeyRecipe::Md5 => "MD5 of the index".to_owned(),
+        KeyRecipe::Hex => "pseudo-random hexadecimal digits".to_owned(),
+    };
+    let order = match workload.keys.distribution {
+        Distribution::Sequential => "in order",
+        Distribution::Uniform => "each as likely as any other",
+    };
+    format!("{made}, {} bytes, visited {order}", workload.keys.bytes)
+}
+
+fn values(workload: &Workload) -> String {
+    match workload.values.recipe {
+        ValueRecipe::Crc32 => "CRC-32 of the index, an integer".to_owned(),
+        ValueRecipe::Bytes => format!(
+            "{} printable pseudo-random bytes",
+            count(u64::from(workload.values.bytes))
+        ),
+        ValueRecipe::Zero => "the number 0".to_owned(),
+    }
+}
+
+/// Where keys and values were made, in a sentence: it changes what the figures hold.
+pub fn generated(document: &Document) -> Sentence {
+    match document.experiment.workload.generate {
+        Generate::Prepared => Sentence::default()
+            .text("Keys and values were ")
+            .strong("prepared before the loop")
+            .text(": the figures hold the call and the clock, and not the making of keys."),
+        Generate::InLoop => Sentence::default()
+            .text("Keys and values were ")
+            .strong("made inside the loop")
+            .text(", as published: the figures hold that work too."),
+    }
+}
+
+fn run(document: &Document) -> Vec<Fact> {
+    let run = &document.run;
+    let ended = match (run.state, run.end_reason) {
+        (_, Some(EndReason::Decided)) => "every comparison had an outcome",
+        (_, Some(EndReason::Budget)) => "its budget of time was used up",
+        (_, Some(EndReason::LastLook)) => "its last planned look was taken",
+        (RunState::Finished, None) => "finished",
+        (RunState::Running, None) => "it has not, or its process was killed",
+        (RunState::Interrupted, None) => "it was stopped",
+        (RunState::Failed, None) => "a store or worker failed",
+    };
+    let looks: Vec<String> = run.looks.iter().map(u32::to_string).collect();
+    let looks = if looks.is_empty() {
+        "none".to_owned()
+    } else {
+        format!("after {} blocks", looks.join(", "))
+    };
+    vec![
+        fact("run", &run.id),
+        fact("experiment", &run.experiment),
+        fact("seed", run.seed.to_string()),
+        fact("why it ended", ended),
+        fact("looks", looks),
+        fact("complete blocks", document.analysis.blocks.to_string()),
+    ]
+}
+
+/// Run, moment and extent, in a line.
+pub fn byline(document: &Document) -> String {
+    let run = &document.run;
+    let mut line = format!("run {} · {}", run.id, moment(run.started_unix_ms));
+    let took = run
+        .ended_unix_ms
+        .and_then(|end| end.checked_sub(run.started_unix_ms));
+    if let Some(ms) = took {
+        line.push_str(&format!(" · took {}", duration(ms)));
+    }
+    let valid = document.trials.iter().filter(|t| t.is_valid()).count() as u64;
+    line.push_str(&format!(" · {}", things(valid, "valid trial")));
+    let void = document.trials.len() as u64 - valid;
+    if void > 0 {
+        line.push_str(&format!(", {void} void"));
+    }
+    clean(&line)
+}
