@@ -21,7 +21,6 @@ mod trouble;
 pub use id::new_run_id;
 pub use open::Archive;
 pub use place::default_path;
-pub use runs::RunOverview;
 pub use transfer::Imported;
 
 #[cfg(test)]

@@ -3,32 +3,14 @@
 use crate::open::no_runs;
 use crate::{Archive, id, limits, trouble};
 use roundtrip_model::names::unknown;
-use roundtrip_model::record::{RunRecord, RunState};
+use roundtrip_model::record::{RunOverview, RunRecord, RunState};
 use roundtrip_model::{Kind, Problem, Result};
 use rusqlite::{OptionalExtension, Row, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::time::Duration;
 
 /// How many ids a message lists.
 const LISTED: usize = 10;
-
-/// A line of the list of runs.
-#[derive(Clone, Debug, PartialEq)]
-pub struct RunOverview {
-    /// Its id.
-    pub id: String,
-    /// The experiment's name.
-    pub experiment: String,
-    /// How it stands.
-    pub state: RunState,
-    /// Start, milliseconds since 1970.
-    pub started_unix_ms: u64,
-    /// How many trials are kept.
-    pub trials: u32,
-    /// From start to end; `None` where it has not ended, or not told so.
-    pub took: Option<Duration>,
-}
 
 /// A record as text, with its checksum. A record that could not be read again is a defect, and
 /// is found now rather than when the report is wanted.
@@ -127,7 +109,7 @@ impl Archive {
                     state: RunState::Running,
                     started_unix_ms: started.max(0) as u64,
                     trials: row.get(5)?,
-                    took: took.map(Duration::from_millis),
+                    took_ms: took,
                 },
             ))
         };

@@ -7,7 +7,6 @@ use std::path::Path;
 
 #[derive(RustEmbed)]
 #[folder = "../../experiments"]
-#[include = "*.toml"]
 struct Embedded;
 
 /// The names of the built-in experiments, the quickstart first.

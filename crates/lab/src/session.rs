@@ -84,7 +84,7 @@ pub fn start(experiment: &Experiment, wishes: &Wishes, around: Surroundings<'_>)
 }
 
 /// Goes on with a run that was stopped or failed, with the same plan and seed.
-pub fn resume(mut outcome: Outcome, wishes: &Wishes, around: Surroundings<'_>) -> Result<Outcome> {
+pub fn resume(outcome: Outcome, wishes: &Wishes, around: Surroundings<'_>) -> Result<Outcome> {
     placement::machine();
     if outcome.run.state == RunState::Finished {
         let what = format!("run {} is finished", outcome.run.id);

@@ -5,6 +5,7 @@
 
 mod diff;
 mod formats;
+mod lists;
 mod number;
 mod svg;
 mod text;
@@ -13,6 +14,7 @@ mod view;
 pub use diff::{diff, diff_json};
 pub use formats::json::SCHEMA;
 pub use formats::{Format, format, formats};
+pub use lists::{fidelity, runs, show};
 
 use roundtrip_model::Experiment;
 use roundtrip_model::analysis::Analysis;

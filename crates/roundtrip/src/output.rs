@@ -3,6 +3,7 @@
 #![allow(clippy::disallowed_macros)]
 
 use roundtrip_model::{Kind, Problem, Result};
+use roundtrip_report::RenderOptions;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 
 /// What is assumed where there is no terminal to ask.
@@ -48,17 +49,17 @@ pub fn json(value: &impl serde::Serialize) -> Result<()> {
     line(&text)
 }
 
-/// How wide standard output is.
-pub fn width() -> usize {
+/// How text on standard output is to look.
+pub fn look() -> RenderOptions {
+    let color = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    RenderOptions { width: width(), color }
+}
+
+fn width() -> usize {
     let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
     let real = rustix::termios::tcgetwinsize(io::stdout())
         .ok()
         .map(|size| usize::from(size.ws_col))
         .filter(|columns| *columns > 0);
     asked.or(real).unwrap_or(DEFAULT_WIDTH).clamp(*WIDTHS.start(), *WIDTHS.end())
-}
-
-/// Whether standard output shows colour.
-pub fn color() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }

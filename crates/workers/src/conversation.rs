@@ -82,6 +82,7 @@ pub(crate) fn silence(
     ended: Option<String>,
 ) -> Problem {
     match no {
+        NoLine::Stopped => Problem::new(Kind::Interrupted, "stopped; finished trials are kept"),
         NoLine::Late => Problem::new(
             Kind::Failed,
             format!(

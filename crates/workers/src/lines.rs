@@ -3,18 +3,24 @@
 use std::io::{BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// The longest line of the contract.
 pub(crate) const MAX_LINE_BYTES: usize = 1 << 20;
 /// Lines that may wait to be taken. A worker that says more than it was asked is held up.
 const WAITING_LINES: usize = 4;
 
+/// How often a wish to stop is looked for.
+const LOOK_FOR_STOP: Duration = Duration::from_millis(50);
+
 /// What came instead of a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoLine {
     /// Nothing before the deadline.
     Late,
+    /// The person wants to stop.
+    Stopped,
     /// The output has ended.
     Ended,
     /// A line that is too long: its start.
@@ -33,13 +39,31 @@ impl Lines {
         Lines(receiver)
     }
 
-    /// The next line, without its end.
-    pub(crate) fn next(&self, deadline: Duration) -> Result<String, NoLine> {
-        match self.0.recv_timeout(deadline) {
-            Ok(line) => line,
-            Err(RecvTimeoutError::Timeout) => Err(NoLine::Late),
-            Err(RecvTimeoutError::Disconnected) => Err(NoLine::Ended),
+    /// The next line, without its end; nothing more once `stop` is set.
+    pub(crate) fn next_unless(
+        &self,
+        deadline: Duration,
+        stop: &AtomicBool,
+    ) -> Result<String, NoLine> {
+        let start = Instant::now();
+        loop {
+            let left = deadline.saturating_sub(start.elapsed());
+            // A line wakes this at once; only a wish to stop waits for the end of a look.
+            match self.0.recv_timeout(left.min(LOOK_FOR_STOP)) {
+                Ok(line) => return line,
+                Err(RecvTimeoutError::Disconnected) => return Err(NoLine::Ended),
+                Err(RecvTimeoutError::Timeout) if stop.load(Ordering::Relaxed) => {
+                    return Err(NoLine::Stopped);
+                }
+                Err(RecvTimeoutError::Timeout) if left.is_zero() => return Err(NoLine::Late),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
         }
+    }
+
+    #[cfg(test)]
+    fn next(&self, deadline: Duration) -> Result<String, NoLine> {
+        self.next_unless(deadline, &AtomicBool::new(false))
     }
 }
 

@@ -14,6 +14,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::{ChildStdin, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// How long a worker that closed its output may take to end.
@@ -103,9 +104,9 @@ impl Worker {
         self.send(&Command::Go)
     }
 
-    /// Waits for the end of the loop.
-    pub fn done(&mut self, deadline: Duration) -> Result<Done> {
-        match self.hear("done", deadline)? {
+    /// Waits for the end of the loop, or until the person wants to stop.
+    pub fn done(&mut self, deadline: Duration, stop: &AtomicBool) -> Result<Done> {
+        match self.hear_unless("done", deadline, stop)? {
             Event::Done(done) if done.ended_ns < done.started_ns => Err(self.told(Problem::new(
                 Kind::Failed,
                 "it says that the loop ended before it started",
@@ -188,7 +189,16 @@ impl Worker {
     }
 
     fn hear(&mut self, awaited: &str, deadline: Duration) -> Result<Event> {
-        match self.lines.next(deadline) {
+        self.hear_unless(awaited, deadline, &AtomicBool::new(false))
+    }
+
+    fn hear_unless(
+        &mut self,
+        awaited: &str,
+        deadline: Duration,
+        stop: &AtomicBool,
+    ) -> Result<Event> {
+        match self.lines.next_unless(deadline, stop) {
             Ok(line) => parse(&line).map_err(|problem| self.told(problem)),
             Err(no) => {
                 let ended = match no {
@@ -213,6 +223,9 @@ impl Worker {
     fn told(&mut self, mut problem: Problem) -> Problem {
         self.child.kill();
         let _ = self.child.wait(LAST_BREATH);
+        if problem.kind == Kind::Interrupted {
+            return problem;
+        }
         problem.place = Some(format!("the worker of `{}`", self.language));
         problem.with_log(tail(&self.log))
     }

@@ -1,7 +1,7 @@
 use super::*;
-use crate::{RunOverview, schema};
+use crate::schema;
+use roundtrip_model::record::RunOverview;
 use rusqlite::Connection;
-use std::time::Duration;
 
 #[test]
 fn every_record_comes_back_as_it_was() {
@@ -30,7 +30,7 @@ fn every_record_comes_back_as_it_was() {
             state: RunState::Finished,
             started_unix_ms: record.started_unix_ms,
             trials: 5,
-            took: Some(Duration::from_millis(61_500)),
+            took_ms: Some(61_500),
         }]
     );
 }

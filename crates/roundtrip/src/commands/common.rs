@@ -9,7 +9,7 @@ use roundtrip_lab::session::{self, Outcome, Surroundings, Wishes};
 use roundtrip_lab::{engine, stats};
 use roundtrip_model::record::RunRecord;
 use roundtrip_model::{Experiment, Kind, Problem, Result};
-use roundtrip_report::{Document, RenderOptions};
+use roundtrip_report::Document;
 use std::path::{Path, PathBuf};
 
 /// Roundtrip's own executable.
@@ -137,8 +137,7 @@ pub fn document(outcome: Outcome) -> Result<Document> {
 
 /// A document in a format, for standard output.
 pub fn rendered(document: &Document, format: &str) -> Result<Vec<u8>> {
-    let options = RenderOptions { width: output::width(), color: output::color() };
-    Ok(roundtrip_report::format(format)?.render(document, &options))
+    Ok(roundtrip_report::format(format)?.render(document, &output::look()))
 }
 
 /// Writes the HTML report beside the archive.

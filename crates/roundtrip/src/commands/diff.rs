@@ -9,9 +9,8 @@ pub fn run(args: &DiffArgs) -> Result<()> {
     let archive = common::existing_archive()?;
     let before = common::find(&archive, &args.before)?;
     let after = common::find(&archive, &args.after)?;
-    let difference = roundtrip_report::diff(&before, &after);
-    match args.format {
-        TextOrJson::Json => output::json(&difference),
-        TextOrJson::Terminal => output::write(difference.text(output::width()).as_bytes()),
-    }
+    output::write(&match args.format {
+        TextOrJson::Json => roundtrip_report::diff_json(&before, &after),
+        TextOrJson::Terminal => roundtrip_report::diff(&before, &after, &output::look()),
+    })
 }

@@ -26,7 +26,7 @@ pub fn run(args: &FidelityArgs) -> Result<()> {
     match args.format {
         TextOrJson::Json => output::json(&table),
         TextOrJson::Terminal => {
-            output::write(roundtrip_report::fidelity(&table, output::width()).as_bytes())
+            output::write(&roundtrip_report::fidelity(&table, &output::look()))
         }
     }
 }

@@ -7,5 +7,5 @@ use roundtrip_model::Result;
 
 pub fn run(args: &ShowArgs) -> Result<()> {
     let document = common::find(&common::existing_archive()?, &args.run)?;
-    output::write(roundtrip_report::show(&document, output::width()).as_bytes())
+    output::write(&roundtrip_report::show(&document, &output::look()))
 }

@@ -15,8 +15,14 @@ pub fn export(args: &ExportArgs) -> Result<()> {
 }
 
 pub fn import(args: &ImportArgs) -> Result<()> {
-    for id in common::archive()?.import(&args.file)? {
-        output::line(&id)?;
+    let imported = common::archive()?.import(&args.file)?;
+    for (ids, state) in [
+        (&imported.present, "was here already"),
+        (&imported.differing, "is here already and is another; the one here was kept"),
+    ] {
+        for id in ids {
+            output::note(&format!("{id} {state}"));
+        }
     }
-    Ok(())
+    imported.added.iter().try_for_each(|id| output::line(id))
 }
