@@ -4,7 +4,7 @@
 use crate::log;
 use crate::manifest::{AsRoot, Life, Manifest, Process};
 use crate::place::{MAX_SOCKET_PATH_BYTES, Place};
-use crate::probe::{ANSWER_WITHIN, Identity, Probe, probe};
+use crate::probe::{ANSWER_WITHIN, Identity, probe};
 use crate::program;
 use crate::store::{Server, Store, StoreDir, read_settings};
 use roundtrip_model::contract::Endpoint;
@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 
 /// How often a start is tried when another program takes the port first.
 const PORT_ATTEMPTS: u32 = 5;
+/// How long one question may take before the server is asked again, and looked at whether it
+/// died: another program may hold the port and be silent.
+const READY_ANSWER_WITHIN: Duration = Duration::from_millis(500);
 
 /// How clients reach a started store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,10 +125,9 @@ fn start_process(
             Transport::Unix => None,
         };
         let (mut server, place) = spawn(manifest, process, options, &program, port)?;
-        let answer_within = ANSWER_WITHIN.min(within);
-        let mut asking = probe(manifest.protocol, &place.endpoint(), answer_within);
-        match wait_until_ready(&mut server.owned, asking.as_mut(), within) {
+        match wait_until_ready(manifest, &place, &mut server.owned, within) {
             Ok(identity) => {
+                let mut asking = probe(manifest.protocol, &place.endpoint(), ANSWER_WITHIN);
                 let settings = read_settings(manifest, asking.as_mut());
                 return Ok(Store::started(
                     manifest,
@@ -226,10 +228,12 @@ fn unix_args<'p>(
 }
 
 fn wait_until_ready(
+    manifest: &Manifest,
+    place: &Place,
     owned: &mut Owned,
-    asking: &mut dyn Probe,
     within: Duration,
 ) -> std::result::Result<Identity, NotReady> {
+    let mut asking = probe(manifest.protocol, &place.endpoint(), READY_ANSWER_WITHIN);
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
     let internal = |e: io::Error| {

@@ -17,6 +17,8 @@ const MAX_BATCH_KEYS: usize = 100;
 /// How often a crawler that is busy for somebody else is asked again, and how far apart.
 const BUSY_ATTEMPTS: u32 = 50;
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
+/// How long the next key may take: the crawler passes over expired items without a word.
+const LISTED_WITHIN: Duration = Duration::from_secs(60);
 
 /// What a dump came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -45,14 +47,14 @@ pub fn dump_json(address: &Endpoint, sink: &mut dyn Write) -> Result<DumpSummary
 type WriteItem = fn(&Item, &[u8], &mut dyn Write) -> io::Result<()>;
 
 fn run(address: &Endpoint, sink: &mut dyn Write, write: WriteItem) -> Result<DumpSummary> {
+    let mut connection = connect(address)?;
     let mut values = Values {
-        connection: connect(address)?,
-        clock: Clock::default(),
+        clock: Clock::read(&mut connection)?,
+        connection,
         request: Vec::new(),
         batch: Vec::new(),
         summary: DumpSummary::default(),
     };
-    values.clock = Clock::read(&mut values.connection)?;
     let (mut keys, mut line) = list_keys(address)?;
     while line != b"END" {
         let listed = Listed::parse(&line)
@@ -61,9 +63,9 @@ fn run(address: &Endpoint, sink: &mut dyn Write, write: WriteItem) -> Result<Dum
         values.batch.push(listed);
         if values.is_full() {
             values.read(sink, write)?;
-            // The server waited for us, not we for it.
-            keys.renew_deadline();
         }
+        // The deadline is for the next line, however long the listing is.
+        keys.renew_deadline();
         keys.line(&mut line)?;
     }
     values.read(sink, write)?;
@@ -76,7 +78,7 @@ fn list_keys(address: &Endpoint) -> Result<(Connection, Vec<u8>)> {
     let mut line = Vec::new();
     for _ in 0..BUSY_ATTEMPTS {
         // The server takes nothing else on a connection after this command.
-        let mut keys = connect(address)?;
+        let mut keys = Connection::open(address, LISTED_WITHIN)?;
         keys.send(b"lru_crawler metadump all\r\n")?;
         keys.line(&mut line)?;
         if line == b"END" || line.starts_with(b"key=") {
@@ -97,15 +99,6 @@ fn list_keys(address: &Endpoint) -> Result<(Connection, Vec<u8>)> {
 struct Clock {
     server_unix_s: u64,
     read: Instant,
-}
-
-impl Default for Clock {
-    fn default() -> Clock {
-        Clock {
-            server_unix_s: 0,
-            read: Instant::now(),
-        }
-    }
 }
 
 impl Clock {

@@ -83,25 +83,26 @@ pub struct Meaning {
 /// rates between the two.
 pub fn stats(address: &Endpoint, interval: Option<Duration>) -> Result<ServerStats> {
     let mut connection = connect(address)?;
-    let mut first = None;
-    if let Some(interval) = interval {
-        let started = Instant::now();
-        first = Some(connection.stats("")?);
-        sleep(interval);
-        // One more look on the same connection.
-        let statistics = connection.stats("")?;
-        let window = Window::Interval {
-            seconds: started.elapsed().as_secs_f64(),
-        };
-        let slabs = slabs::read(&mut connection)?;
-        return Ok(explain(statistics, first.as_ref(), window, &slabs));
-    }
-    let statistics = connection.stats("")?;
-    let slabs = slabs::read(&mut connection)?;
-    let window = Window::Uptime {
-        seconds: number(&statistics, "uptime").unwrap_or(0) as f64,
+    let before = match interval {
+        Some(interval) => {
+            let first = (connection.stats("")?, Instant::now());
+            sleep(interval);
+            Some(first)
+        }
+        None => None,
     };
-    Ok(explain(statistics, first.as_ref(), window, &slabs))
+    let statistics = connection.stats("")?;
+    let window = match &before {
+        Some((_, at)) => Window::Interval {
+            seconds: at.elapsed().as_secs_f64(),
+        },
+        None => Window::Uptime {
+            seconds: number(&statistics, "uptime").unwrap_or(0) as f64,
+        },
+    };
+    let slabs = slabs::read(&mut connection)?;
+    let before = before.map(|(first, _)| first);
+    Ok(explain(statistics, before.as_ref(), window, &slabs))
 }
 
 pub(super) fn number(statistics: &Statistics, name: &str) -> Option<u64> {

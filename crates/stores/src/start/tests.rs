@@ -1,1 +1,163 @@
+use super::*;
+use crate::find;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 
+/// A program that is a shell script, which `nobody` may run too.
+fn script(text: &str) -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let file = dir.path().join("server");
+    fs::write(&file, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+    (dir, file)
+}
+
+fn start_script(text: &str, transport: Transport, ready_within: Duration) -> Problem {
+    let (_kept, file) = script(text);
+    let dir = PrivateDir::new().unwrap();
+    let options = StartOptions {
+        transport,
+        program: Some(file),
+        ready_within: Some(ready_within),
+        ..StartOptions::new("/no/self", &dir)
+    };
+    let problem = start(find("memcached").unwrap(), &options).err().unwrap();
+    assert_eq!(
+        fs::read_dir(dir.path()).unwrap().count(),
+        0,
+        "a directory is left"
+    );
+    problem
+}
+
+fn process() -> &'static Process {
+    match &find("memcached").unwrap().life {
+        Life::Process(process) => process,
+        Life::Embedded(_) => panic!("memcached is a process"),
+    }
+}
+
+/// Starts memcached on these ports, one after the other.
+fn start_on(ports: &[u16]) -> Result<Store> {
+    let dir = PrivateDir::new().unwrap();
+    let mut ports = ports.iter().copied();
+    let mut next = || ports.next().map_or_else(free_port, Ok);
+    let options = StartOptions::new("/no/self", &dir);
+    start_process(find("memcached").unwrap(), process(), &options, &mut next)
+}
+
+#[test]
+fn a_server_that_dies_at_start_shows_its_last_words() {
+    let text = "echo starting; echo 'no license found' >&2; exit 3";
+    for transport in [Transport::Tcp, Transport::Unix] {
+        let problem = start_script(text, transport, Duration::from_secs(60));
+        assert_eq!(problem.kind, Kind::Failed);
+        assert_eq!(
+            problem.what,
+            "memcached ended with exit code 3 before it was ready"
+        );
+        assert_eq!(problem.log.unwrap(), "starting\nno license found");
+    }
+}
+
+#[test]
+fn a_server_that_never_answers_hits_the_deadline_and_is_gone() {
+    let marker = tempfile::NamedTempFile::new().unwrap();
+    fs::set_permissions(marker.path(), fs::Permissions::from_mode(0o666)).unwrap();
+    let text = format!(
+        "echo $$ > {}; echo hello; sleep 600",
+        marker.path().display()
+    );
+    let problem = start_script(&text, Transport::Tcp, Duration::from_secs(2));
+    assert!(
+        problem
+            .what
+            .starts_with("memcached was not ready within 2.0 s: no connection")
+    );
+    assert_eq!(problem.log.unwrap(), "hello");
+    let pid = fs::read_to_string(marker.path()).unwrap();
+    assert!(!Path::new("/proc").join(pid.trim()).exists());
+}
+
+#[test]
+fn a_program_that_is_missing_or_no_program_is_said_to_be_so() {
+    let dir = PrivateDir::new().unwrap();
+    let mut options = StartOptions::new("/no/self", &dir);
+    options.program = Some("/no/such/memcached".into());
+    let problem = start(find("memcached").unwrap(), &options).err().unwrap();
+    assert_eq!(problem.kind, Kind::Missing);
+    let problem = start(find("floor").unwrap(), &StartOptions::new("/no/self", &dir));
+    let problem = problem.err().unwrap();
+    assert!(
+        problem
+            .what
+            .starts_with("floor cannot be started: No such file"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn a_port_that_another_server_took_is_given_up() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().port();
+    let store = start_on(&[taken, taken]).unwrap();
+    assert_ne!(
+        store.endpoint(),
+        Endpoint::Tcp {
+            host: "127.0.0.1".to_owned(),
+            port: taken
+        }
+    );
+}
+
+#[test]
+fn another_memcached_on_the_port_is_not_taken_for_ours() {
+    let other = start_on(&[]).unwrap();
+    let Endpoint::Tcp { port, .. } = other.endpoint() else {
+        panic!("it listens on a port");
+    };
+    let mut ours = start_on(&[port]).unwrap();
+    assert_ne!(ours.endpoint(), other.endpoint());
+    assert!(ours.is_alive().is_none());
+}
+
+#[test]
+fn when_every_port_is_taken_it_gives_up() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().port();
+    let problem = start_on(&[taken; PORT_ATTEMPTS as usize]).err().unwrap();
+    assert!(
+        problem.what.contains("5 free ports were taken"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn a_socket_path_that_is_too_long_is_refused() {
+    let place = Place {
+        dir: PathBuf::from(format!("/{}", "d".repeat(100))),
+        port: None,
+        memory_mb: 64,
+    };
+    let problem = unix_args(find("memcached").unwrap(), process(), &place).unwrap_err();
+    assert!(
+        problem
+            .what
+            .starts_with("the path of a unix socket is too long")
+    );
+}
+
+#[test]
+fn a_transport_has_two_names() {
+    assert_eq!("tcp".parse::<Transport>().unwrap(), Transport::Tcp);
+    assert_eq!("unix".parse::<Transport>().unwrap(), Transport::Unix);
+    assert!(
+        "unx"
+            .parse::<Transport>()
+            .unwrap_err()
+            .next_step
+            .unwrap()
+            .contains("`unix`")
+    );
+}

@@ -1,0 +1,111 @@
+//! A real memcached for a test, and a raw connection to it.
+#![allow(dead_code, missing_docs)]
+
+use roundtrip_model::contract::Endpoint;
+use roundtrip_process::PrivateDir;
+use roundtrip_stores::{StartOptions, Store, Transport, find, start};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::Duration;
+
+pub struct Server {
+    pub store: Store,
+    pub dir: PrivateDir,
+}
+
+pub fn memcached() -> Server {
+    memcached_with(|_| {})
+}
+
+pub fn memcached_with(change: impl FnOnce(&mut StartOptions)) -> Server {
+    let dir = PrivateDir::new().unwrap();
+    let mut options = StartOptions::new("/no/self", &dir);
+    change(&mut options);
+    let store = start(find("memcached").unwrap(), &options).unwrap();
+    Server { store, dir }
+}
+
+impl Server {
+    pub fn url(&self) -> String {
+        match self.store.endpoint() {
+            Endpoint::Tcp { host, port } => format!("memcached://{host}:{port}"),
+            Endpoint::Unix { path } | Endpoint::File { path } => format!("memcached://{path}"),
+        }
+    }
+
+    pub fn raw(&self) -> Raw {
+        let Endpoint::Tcp { host, port } = self.store.endpoint() else {
+            panic!("it listens on a port");
+        };
+        let socket = TcpStream::connect((host, port)).unwrap();
+        socket.set_nodelay(true).unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .unwrap();
+        Raw(BufReader::new(socket))
+    }
+}
+
+pub struct Raw(BufReader<TcpStream>);
+
+impl Raw {
+    pub fn send(&mut self, bytes: &[u8]) {
+        self.0.get_mut().write_all(bytes).unwrap();
+    }
+
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.0.read_line(&mut line).unwrap();
+        line.trim_end_matches("\r\n").to_owned()
+    }
+
+    pub fn ask(&mut self, request: &str) -> String {
+        self.send(format!("{request}\r\n").as_bytes());
+        self.line()
+    }
+
+    pub fn set(&mut self, key: &str, flags: u32, ttl_s: u32, value: &[u8]) {
+        let head = format!("set {key} {flags} {ttl_s} {}\r\n", value.len());
+        self.send(&[head.as_bytes(), value, b"\r\n"].concat());
+        assert_eq!(self.line(), "STORED");
+    }
+
+    /// Flags, time left and value; `key` is as `mg` wants it, `b` for base64.
+    pub fn get(&mut self, key: &str, b: &str) -> Option<(u32, i64, Vec<u8>)> {
+        let head = self.ask(&format!("mg {key} v f t {b}"));
+        let mut words = head.split(' ');
+        if words.next() != Some("VA") {
+            assert_eq!(head, "EN");
+            return None;
+        }
+        let bytes: usize = words.next().unwrap().parse().unwrap();
+        let flags = words.next().unwrap()[1..].parse().unwrap();
+        let ttl = words.next().unwrap()[1..].parse().unwrap();
+        let mut value = vec![0; bytes + 2];
+        self.0.read_exact(&mut value).unwrap();
+        value.truncate(bytes);
+        Some((flags, ttl, value))
+    }
+
+    pub fn stats(&mut self, group: &str) -> std::collections::BTreeMap<String, String> {
+        let mut line = self.ask(&format!("stats {group}"));
+        let mut all = std::collections::BTreeMap::new();
+        while line != "END" {
+            let mut words = line.splitn(3, ' ').skip(1).map(str::to_owned);
+            all.insert(words.next().unwrap(), words.next().unwrap());
+            line = self.line();
+        }
+        all
+    }
+}
+
+/// Whether a process is there and not a zombie.
+pub fn runs(pid: u32) -> bool {
+    std::fs::read(Path::new("/proc").join(pid.to_string()).join("cmdline"))
+        .is_ok_and(|line| !line.is_empty())
+}
+
+pub fn unix(options: &mut StartOptions) {
+    options.transport = Transport::Unix;
+}
