@@ -7,7 +7,7 @@ use common::{LONG, open};
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::{Kind, Problem};
 use roundtrip_process::{PrivateDir, Settings};
-use roundtrip_workers::{Host, Worker};
+use roundtrip_workers::{Host, WORKERS_VARIABLE, Worker};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -256,4 +256,24 @@ fn a_bad_manifest_is_told_with_its_place() {
     let nowhere = dir.path().join("nowhere");
     let problem = Host::with_workers("/none".into(), &dir, Some(&nowhere)).unwrap_err();
     assert_eq!(problem.kind, Kind::Usage);
+}
+
+/// Runs itself again with the variable set, because a variable belongs to the whole process.
+#[test]
+fn the_variable_adds_languages() {
+    let dir = PrivateDir::new().unwrap();
+    if std::env::var_os(WORKERS_VARIABLE).is_some() {
+        let host = Host::new("/none".into(), &dir).unwrap();
+        let names: Vec<&str> = host.languages().map(|(name, _)| name).collect();
+        assert_eq!(names, ["native", "php", "sh"]);
+        return;
+    }
+    host(&dir, "exit 1");
+    let again = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "the_variable_adds_languages"])
+        .env(WORKERS_VARIABLE, dir.path().join("added"))
+        .output()
+        .unwrap();
+    assert!(again.status.success(), "{again:?}");
+    assert!(String::from_utf8_lossy(&again.stdout).contains("1 passed"));
 }

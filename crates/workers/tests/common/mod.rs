@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+pub const EXTENSIONS: [&str; 2] = ["memcache", "memcached"];
 pub const LONG: Duration = Duration::from_secs(120);
 
 pub fn host(dir: &PrivateDir) -> Host {
@@ -91,6 +92,13 @@ fn start(args: &[&str], answers: impl Fn() -> bool) -> Option<Owned> {
         }
     }
     None
+}
+
+/// A PHP worker with a client that is connected.
+pub fn opened(host: &Host, client: &str, at: &Endpoint, options: &[(&str, &str)]) -> Worker {
+    let mut worker = host.spawn("php", &Settings::default()).unwrap();
+    assert!(worker.open(open(client, at, options)).unwrap() > 0);
+    worker
 }
 
 pub fn open(client: &str, endpoint: &Endpoint, options: &[(&str, &str)]) -> Open {
