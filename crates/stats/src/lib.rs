@@ -1,1 +1,4 @@
-//! stats
+//! Pure statistics.
+mod normal;
+mod sequential;
+mod student;
