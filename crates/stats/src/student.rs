@@ -124,7 +124,10 @@ mod tests {
             (0.001, 39.0, 3.558_120_081),
             (0.05, 1e6, 1.959_966),
         ] {
-            assert!((quantile(level, freedom) - t).abs() < 1e-5, "{level} {freedom}");
+            assert!(
+                (quantile(level, freedom) - t).abs() < 1e-5,
+                "{level} {freedom}"
+            );
         }
     }
 

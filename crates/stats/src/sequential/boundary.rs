@@ -160,7 +160,10 @@ mod tests {
             near(&found(&planned(&[n], 40, true)), &[1.959_963_985], 1e-8);
         }
         let mut tables = Tables::default();
-        assert_eq!(tables.p(&planned(&[6], 40, true), -1.96), 2.0 * normal::above(1.96));
+        assert_eq!(
+            tables.p(&planned(&[6], 40, true), -1.96),
+            2.0 * normal::above(1.96)
+        );
     }
 
     #[test]
@@ -177,7 +180,10 @@ mod tests {
                 let n = f64::from(*blocks);
                 let bound = c[k] * n.sqrt();
                 crossed += walk.above(n, bound) + walk.below(n, -bound);
-                let next = schedule.blocks.get(k + 1).map_or(n + 1.0, |b| f64::from(*b));
+                let next = schedule
+                    .blocks
+                    .get(k + 1)
+                    .map_or(n + 1.0, |b| f64::from(*b));
                 walk.keep(&mut points, n, -bound, bound, next);
             }
             assert!((crossed - 0.05).abs() < 1e-8, "{schedule:?}: {crossed}");

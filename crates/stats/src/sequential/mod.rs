@@ -18,4 +18,4 @@ mod walk;
 
 pub(crate) use boundary::Tables;
 pub(crate) use interval::{Evidence, evidence};
-pub(crate) use spending::Schedule;
+pub(crate) use spending::ALPHA;

@@ -13,7 +13,11 @@ pub(super) fn root(low: End, high: End, tolerance: f64, mut f: impl FnMut(f64) -
             break;
         }
         let x = (low * f_high - high * f_low) / (f_high - f_low);
-        let x = if x > low && x < high { x } else { 0.5 * (low + high) };
+        let x = if x > low && x < high {
+            x
+        } else {
+            0.5 * (low + high)
+        };
         let here = f(x);
         if here.abs() <= tolerance {
             return x;

@@ -78,6 +78,7 @@ impl Walk {
             .sum()
     }
 
+    #[cfg(test)]
     /// The chance to be still under way and below `bound` after `n` blocks.
     pub fn below(&self, n: f64, bound: f64) -> f64 {
         let sd = (n - self.n).sqrt();
@@ -139,7 +140,11 @@ mod tests {
     #[test]
     fn without_boundaries_nothing_is_lost_whatever_the_steps() {
         let mut points = Points::default();
-        for steps in [[5.0, 10.0, 20.0, 40.0], [5.0, 6.0, 39.0, 40.0], [1.0, 2.0, 998.0, 999.0]] {
+        for steps in [
+            [5.0, 10.0, 20.0, 40.0],
+            [5.0, 6.0, 39.0, 40.0],
+            [1.0, 2.0, 998.0, 999.0],
+        ] {
             let mut walk = Walk::start();
             for pair in steps.windows(2) {
                 walk.keep(&mut points, pair[0], -1e9, 1e9, pair[1]);
@@ -147,7 +152,10 @@ mod tests {
             let n: f64 = steps[3];
             for z in [-1.0, 0.0, 2.0, 4.0] {
                 let above = walk.above(n, z * n.sqrt());
-                assert!((above - normal::above(z)).abs() < 1e-9, "{steps:?} {z} {above}");
+                assert!(
+                    (above - normal::above(z)).abs() < 1e-9,
+                    "{steps:?} {z} {above}"
+                );
                 let sum = above + walk.below(n, z * n.sqrt());
                 assert!((sum - 1.0).abs() < 1e-9);
             }
