@@ -248,7 +248,8 @@ mod tests {
 
     #[test]
     fn a_passed_boundary_stays_passed_and_later_blocks_refine_the_interval() {
-        let mut logs = logs(1, 0.30, 20);
+        let wobble = |i: usize| if i % 2 == 0 { 0.34 } else { 0.26 };
+        let mut logs: Vec<f64> = (0..20).map(wobble).collect();
         let at_10 = weigh(&logs, &[5, 10], 40, false);
         assert!(at_10.p <= ALPHA && at_10.low > 0.0);
         let at_20 = weigh(&logs, &[5, 10, 20], 40, false);
