@@ -191,7 +191,7 @@ fn ctrl_c_keeps_finished_trials_and_a_resumed_run_has_the_same_plan() {
 
     let mut rest = Fake::new(&clock, twice_as_slow);
     let resumed = go(&e, &mut rest, stopped.trials);
-    resumed.result.unwrap();
+    resumed.result.clone().unwrap();
     assert_eq!((rest.ran, resumed.trials.len()), (11, 15));
     let whole = go(&e, &mut Fake::new(&clock, twice_as_slow), Vec::new());
     let order = |went: &Went| -> Vec<(u32, u32, String)> {
