@@ -9,6 +9,7 @@ mod attach;
 pub mod inspect;
 mod log;
 pub mod manifest;
+mod options;
 mod place;
 mod probe;
 mod program;
@@ -18,7 +19,8 @@ mod store;
 
 pub use attach::{attach, locate};
 pub use manifest::{Manifest, Quantity, find, registry};
+pub use options::{StartOptions, Transport};
 pub use program::{Installed, doctor};
 pub use sampler::Sampler;
-pub use start::{StartOptions, Transport, start};
+pub use start::start;
 pub use store::Store;

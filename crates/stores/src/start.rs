@@ -3,20 +3,19 @@
 
 use crate::log;
 use crate::manifest::{AsRoot, Life, Manifest, Process};
+use crate::options::{StartOptions, Transport};
 use crate::place::{MAX_SOCKET_PATH_BYTES, Place};
 use crate::probe::{ANSWER_WITHIN, Identity, probe};
 use crate::program;
 use crate::store::{Server, Store, StoreDir, read_settings};
 use roundtrip_model::contract::Endpoint;
-use roundtrip_model::names::unknown;
 use roundtrip_model::{Kind, Problem, Result};
-use roundtrip_process::{CpuSet, Exit, NOBODY, Owned, PrivateDir, Settings, free_port, is_root};
+use roundtrip_process::{Exit, NOBODY, Owned, Settings, free_port, is_root};
 use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
-use std::str::FromStr;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -25,65 +24,6 @@ const PORT_ATTEMPTS: u32 = 5;
 /// How long one question may take before the server is asked again, and looked at whether it
 /// died: another program may hold the port and be silent.
 const READY_ANSWER_WITHIN: Duration = Duration::from_millis(500);
-
-/// How clients reach a started store.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Transport {
-    /// A loopback port.
-    #[default]
-    Tcp,
-    /// A unix socket in the private directory.
-    Unix,
-}
-
-impl FromStr for Transport {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Transport> {
-        match text {
-            "tcp" => Ok(Transport::Tcp),
-            "unix" => Ok(Transport::Unix),
-            _ => Err(unknown("transport", text, ["tcp", "unix"])),
-        }
-    }
-}
-
-/// How a store is to be started.
-#[derive(Clone, Debug)]
-pub struct StartOptions<'a> {
-    /// Roundtrip's own executable, for stores that are part of it.
-    pub self_exe: PathBuf,
-    /// The run's private directory; the store gets one of its own within it.
-    pub dir: &'a PrivateDir,
-    /// How clients reach it; an embedded store has no choice.
-    pub transport: Transport,
-    /// The processors that it is kept on; anywhere when `None`.
-    pub cpus: Option<CpuSet>,
-    /// Memory for items.
-    pub memory_mb: u32,
-    /// More arguments, after those of the manifest.
-    pub extra_args: Vec<String>,
-    /// The program to start in the place of the manifest's.
-    pub program: Option<PathBuf>,
-    /// How long it may take until it answers; as long as the manifest says when `None`.
-    pub ready_within: Option<Duration>,
-}
-
-impl<'a> StartOptions<'a> {
-    /// On a loopback port, anywhere, with a gigabyte of memory.
-    pub fn new(self_exe: impl Into<PathBuf>, dir: &'a PrivateDir) -> StartOptions<'a> {
-        StartOptions {
-            self_exe: self_exe.into(),
-            dir,
-            transport: Transport::Tcp,
-            cpus: None,
-            memory_mb: 1024,
-            extra_args: Vec::new(),
-            program: None,
-            ready_within: None,
-        }
-    }
-}
 
 /// Starts a store and waits until it answers. It lives as long as the value and as the thread
 /// that called this: the kernel ties a child to the thread that started it.

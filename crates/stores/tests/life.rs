@@ -1,5 +1,5 @@
 //! The life of a store, with the real memcached and the real SQLite.
-#![allow(missing_docs)]
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
 
 mod common;
 

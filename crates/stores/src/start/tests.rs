@@ -1,7 +1,9 @@
 use super::*;
 use crate::find;
+use roundtrip_process::PrivateDir;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
 
 /// A program that is a shell script, which `nobody` may run too.
 fn script(text: &str) -> (tempfile::TempDir, PathBuf) {

@@ -1,5 +1,5 @@
 //! A real memcached for a test, and a raw connection to it.
-#![allow(dead_code, missing_docs)]
+#![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::panic)]
 
 use roundtrip_model::contract::Endpoint;
 use roundtrip_process::PrivateDir;

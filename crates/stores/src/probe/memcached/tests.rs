@@ -1,5 +1,7 @@
 use super::*;
+use crate::probe::Probe;
 use proptest::prelude::*;
+use roundtrip_model::record::Counters;
 use std::net::TcpListener;
 use std::thread;
 
