@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 """The PHP worker's timed loop against a bare PHP script of the same loop.
 
-Starts memcached servers of its own on free loopback ports, pins them and every client to one core,
-interleaves the two loops in pairs (AB, BA, AB, ...), each in a fresh process after a warm-up, and
-writes every trial to results.csv. What it started, it ends.
+Starts memcached servers of its own on free loopback ports and pins them and every client to one
+core. What it started, it ends. Three measurements, each written to its CSV:
 
-    python3 bench.py [--count 30000] [--pairs 40] [--cpu 0] [--out results.csv] [--nice -10]
-    python3 bench.py --summary results.csv
+- processes.csv: bare.php and the worker in pairs (AB, BA, AB, ...), each in a fresh process;
+- turns.csv: both loops in one process, in turns (paired.php);
+- dispatch.csv: ways to put a call into one loop (dispatch.php), medians.
+
+    python3 bench.py [--count 30000] [--pairs 40] [--turns 600] [--cpu 0] [--nice 0]
+    python3 bench.py --summary
 """
 import argparse
 import csv
@@ -27,8 +30,10 @@ import zlib
 HERE = pathlib.Path(__file__).resolve().parent
 WORKER = HERE.parent.parent / "workers" / "php" / "worker.php"
 WARMUP = 2000
+TURN_OPS = 1000
+ROUNDS = 3
 LIBRARIES = ("memcache", "memcached")
-FIELDS = ["library", "op", "pair", "first", "loop", "ops", "wall_ns", "user_ns", "sys_ns", "server_ns"]
+FIELDS = ["library", "op", "pair", "first", "loop", "ops", "wall_ns", "user_ns", "sys_ns"]
 
 
 def free_port():
@@ -60,12 +65,6 @@ def write_stream(path, count):
             text = str(i).encode()
             key, value = hashlib.md5(text).hexdigest().encode(), str(zlib.crc32(text)).encode()
             f.write(struct.pack("<HIB", len(key), len(value), 1) + key + value)
-
-
-def server_cpu_ns(pid):
-    """CPU time of all threads: the first number of schedstat is nanoseconds on a core."""
-    tasks = pathlib.Path(f"/proc/{pid}/task")
-    return sum(int((t / "schedstat").read_text().split()[0]) for t in tasks.iterdir())
 
 
 def bare(run, library, op, args, port, _streams):
@@ -103,6 +102,11 @@ def worker(run, library, op, args, port, streams):
             "user_ns": done["user_ns"], "sys_ns": done["sys_ns"]}
 
 
+def script(run, name, given):
+    return subprocess.run(run + ["php", str(HERE / name)] + given, check=True, capture_output=True,
+                          text=True).stdout.splitlines()
+
+
 LOOPS = {"bare": bare, "worker": worker}
 
 
@@ -126,42 +130,67 @@ def measure(args):
             for pair in range(args.pairs):
                 shuffle.shuffle(plan)
                 for library, op in plan:
-                    server, port = servers[library]
+                    port = servers[library][1]
                     order = ["bare", "worker"] if pair % 2 == 0 else ["worker", "bare"]
                     for name in order:
-                        before = server_cpu_ns(server.pid)
                         row = LOOPS[name](run, library, op, args, port, streams)
                         row.update(library=library, op=op, pair=pair, first=order[0], loop=name,
-                                   ops=args.count, server_ns=server_cpu_ns(server.pid) - before)
+                                   ops=args.count)
                         rows.append(row)
+            with open(HERE / "turns.csv", "w") as turns, open(HERE / "dispatch.csv", "w") as ways:
+                turns.write("library,op,round,bare_ns,worker_ns,worker_first\n")
+                ways.write("library,op,way,ns_per_op,ratio_to_bare\n")
+                for number in range(ROUNDS):
+                    shuffle.shuffle(plan)
+                    for library, op in plan:
+                        given = [library, op, str(servers[library][1]), str(TURN_OPS)]
+                        rows_of = script(run, "paired.php", given + [str(args.turns // ROUNDS)])
+                        turns.writelines(f"{library},{op},{number},{row}\n" for row in rows_of)
+                for library, op in sorted(plan):
+                    given = [library, op, str(servers[library][1]), str(TURN_OPS)]
+                    ways.writelines(f"{row}\n" for row in script(run, "dispatch.php", given + [str(args.turns)]))
     finally:
         for server, _ in servers.values():
             server.send_signal(signal.SIGTERM)
             server.wait(10)
-    with open(args.out, "w", newline="") as f:
+    with open(HERE / "processes.csv", "w", newline="") as f:
         table = csv.DictWriter(f, FIELDS)
         table.writeheader()
         table.writerows(rows)
 
 
-def summary(path):
-    """Medians, and the median of the ratios within pairs, of wall time and of client CPU."""
-    with open(path, newline="") as f:
-        rows = list(csv.DictReader(f))
-    print("| library | op | bare, us an op | worker, us an op | wall ratio | its quartiles | 95% interval |")
-    print("|---|---|---|---|---|---|---|")
-    for library, op in sorted({(r["library"], r["op"]) for r in rows}):
-        of = {name: {r["pair"]: int(r["wall_ns"]) / int(r["ops"]) for r in rows
-                     if (r["library"], r["op"], r["loop"]) == (library, op, name)} for name in LOOPS}
-        ratios = sorted(of["worker"][p] / of["bare"][p] for p in of["bare"])
-        n = len(ratios)
-        low, _, high = statistics.quantiles(ratios, n=4)
-        # Order statistics: the interval of the median that needs no distribution.
-        reach = round(0.98 * n ** 0.5)
-        ci = ratios[max(0, n // 2 - reach)], ratios[min(n - 1, n // 2 + reach)]
-        medians = [statistics.median(of[name].values()) / 1000 for name in LOOPS]
-        print(f"| {library} | {op} | {medians[0]:.3f} | {medians[1]:.3f} | "
-              f"{statistics.median(ratios):.4f} | {low:.4f}-{high:.4f} | {ci[0]:.4f}-{ci[1]:.4f} |")
+def line(library, op, bare_ns, worker_ns):
+    """Medians, and the median of the ratios within pairs with an interval from order statistics."""
+    ratios = sorted(b / a for a, b in zip(bare_ns, worker_ns))
+    n, reach = len(ratios), 0.98 * len(ratios) ** 0.5
+    low, high = ratios[max(0, round(n / 2 - reach) - 1)], ratios[min(n - 1, round(n / 2 + reach))]
+    print(f"| {library} | {op} | {n} | {statistics.median(bare_ns) / 1000:.3f} | "
+          f"{statistics.median(worker_ns) / 1000:.3f} | {statistics.median(ratios):.4f} | {low:.4f}-{high:.4f} |")
+
+
+def read(name):
+    with open(HERE / name, newline="") as f:
+        return list(csv.DictReader(f))
+
+
+def summary():
+    head = "| library | op | pairs | bare, us an op | worker, us an op | ratio | 95% interval |\n|---|---|---|---|---|---|---|"
+    combinations = [(library, op) for library in LIBRARIES for op in ("get", "set")]
+    trials = read("processes.csv")
+    for title, column in (("wall", ["wall_ns"]), ("CPU of the client", ["user_ns", "sys_ns"])):
+        print(f"\nFresh processes, {title}:\n\n{head}")
+        for key in combinations:
+            of = {name: [sum(int(r[c]) for c in column) / int(r["ops"]) for r in trials
+                         if (r["library"], r["op"], r["loop"]) == (*key, name)] for name in LOOPS}
+            line(*key, of["bare"], of["worker"])
+    turns = read("turns.csv")
+    print(f"\nIn turns in one process, wall:\n\n{head}")
+    for key in combinations:
+        mine = [r for r in turns if (r["library"], r["op"]) == key]
+        line(*key, *([int(r[c]) / TURN_OPS for r in mine] for c in ("bare_ns", "worker_ns")))
+    print("\n| library | op | way | ns an op | ratio to bare |\n|---|---|---|---|---|")
+    for r in read("dispatch.csv"):
+        print(f"| {r['library']} | {r['op']} | {r['way']} | {r['ns_per_op']} | {r['ratio_to_bare']} |")
 
 
 def main():
@@ -170,12 +199,12 @@ def main():
     parser.add_argument("--pairs", type=int, default=40)
     parser.add_argument("--cpu", type=int, default=0)
     parser.add_argument("--nice", type=int, default=0)
-    parser.add_argument("--out", default=str(HERE / "results.csv"))
-    parser.add_argument("--summary", metavar="CSV")
+    parser.add_argument("--turns", type=int, default=600)
+    parser.add_argument("--summary", action="store_true")
     args = parser.parse_args()
     if not args.summary:
         measure(args)
-    summary(args.summary or args.out)
+    summary()
 
 
 if __name__ == "__main__":

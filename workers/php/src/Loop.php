@@ -10,7 +10,7 @@ use Closure;
  * The timed loop: one for every library and op.
  *
  * It is a text into which the call is put, as Python's timeit does it, because PHP inlines
- * nothing: behind a closure the same call takes 50 to 100 ns more, 1% of a round trip
+ * nothing: behind a closure the same loop costs up to 1% of a round trip more
  * (runs/2026-11-20-php-loop). So what is timed is the call that an application writes.
  */
 final class Loop
