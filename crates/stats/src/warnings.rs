@@ -24,10 +24,7 @@ pub(crate) fn warnings(
     comparisons: &[Comparison],
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let kinds: [(
-        WarningKind,
-        fn(&Figures<'_>, &Place<'_, '_>) -> Option<String>,
-    ); 4] = [
+    let kinds: [(WarningKind, Find); 4] = [
         (WarningKind::NoSteadyState, not_steady),
         (WarningKind::WaitingDominates, waiting),
         (WarningKind::ClientSaturated, saturated),
@@ -61,12 +58,11 @@ struct Place<'f, 'a> {
     column: &'f Column<'a>,
 }
 
+/// Looks for one thing in one column; says what it found.
+type Find = fn(&Figures<'_>, &Place<'_, '_>) -> Option<String>;
+
 /// Puts what was found of each contestant into one line a phase and placement.
-fn by_subject(
-    figures: &Figures<'_>,
-    find: impl Fn(&Figures<'_>, &Place<'_, '_>) -> Option<String>,
-    mut warn: impl FnMut(String, String),
-) {
+fn by_subject(figures: &Figures<'_>, find: Find, mut warn: impl FnMut(String, String)) {
     let mut found: BTreeMap<(usize, Placement), Vec<String>> = BTreeMap::new();
     for (phase, placement, contestant, column) in figures.columns() {
         let place = Place {
@@ -195,22 +191,21 @@ fn work(op: Op, record: &PhaseRecord) -> u64 {
 }
 
 fn void_trials(trials: &[TrialRecord], warnings: &mut Vec<Warning>) {
-    let mut all: BTreeMap<&str, (usize, usize, Option<(u32, &str)>)> = BTreeMap::new();
+    let mut void: BTreeMap<&str, Vec<(u32, &str)>> = BTreeMap::new();
     for trial in trials {
-        let (made, void, first) = all.entry(&trial.variant).or_default();
-        *made += 1;
         if let Validity::Void(reason) = &trial.validity {
-            *void += 1;
-            if first.is_none_or(|(block, _)| trial.block < block) {
-                *first = Some((trial.block, reason));
-            }
+            let reasons = void.entry(&trial.variant).or_default();
+            reasons.push((trial.block, reason));
         }
     }
-    for (variant, (made, void, first)) in all {
-        if let Some((_, reason)) = first {
-            let detail = format!("{void} of {made} trials are void; the first: {reason}");
-            warnings.push(Warning::new(WarningKind::VoidTrials, variant, detail));
-        }
+    for (variant, reasons) in void {
+        let made = trials.iter().filter(|t| t.variant == variant).count();
+        let first = reasons.iter().min().map_or("", |(_, reason)| reason);
+        let detail = format!(
+            "{} of {made} trials are void; the first: {first}",
+            reasons.len()
+        );
+        warnings.push(Warning::new(WarningKind::VoidTrials, variant, detail));
     }
 }
 

@@ -41,3 +41,103 @@ fn covered(tally: &Tally) {
         tally.covered
     );
 }
+
+/// Counts in the order of the fields of a tally, to be read in one line.
+fn counts(tally: &Tally) -> [u64; 7] {
+    [
+        tally.any_winner.into(),
+        tally.faster.into(),
+        tally.slower.into(),
+        tally.equivalent.into(),
+        tally.undecided.into(),
+        tally.covered.into(),
+        tally.blocks,
+    ]
+}
+
+#[test]
+fn identical_variants_with_normal_noise() {
+    let tally = no_winner_between_identical_variants(&Scenario::bar(1.0, Noise::Normal));
+    assert_eq!(counts(&tally), [0, 0, 0, 1000, 0, 985, 21680]);
+}
+
+#[test]
+fn identical_variants_with_heavy_tails() {
+    let tally = no_winner_between_identical_variants(&Scenario::bar(1.0, Noise::HeavyTailed));
+    assert_eq!(counts(&tally), [0, 0, 0, 999, 1, 989, 21750]);
+}
+
+/// A run that its budget ends early spends the rest of its error rate there.
+#[test]
+fn identical_variants_when_the_budget_ends_after_six_blocks() {
+    for (noise, expected) in [
+        (Noise::Normal, [6, 4, 2, 311, 683, 958, 6000]),
+        (Noise::HeavyTailed, [2, 1, 1, 512, 486, 960, 6000]),
+    ] {
+        let scenario = Scenario {
+            budget_blocks: Some(6),
+            ..Scenario::bar(1.0, noise)
+        };
+        let tally = no_winner_between_identical_variants(&scenario);
+        assert_eq!(counts(&tally), expected, "{noise:?}");
+    }
+}
+
+/// With a delta of 5% identical variants soon end as equivalent. Without that way out, a run goes
+/// through all of its looks: each interval errs as often as it says.
+#[test]
+fn identical_variants_that_cannot_end_as_equivalent() {
+    for (noise, expected) in [
+        (Noise::Normal, [9, 5, 4, 0, 991, 954, 40000]),
+        (Noise::HeavyTailed, [5, 2, 3, 0, 995, 947, 40000]),
+    ] {
+        let scenario = Scenario {
+            delta: 0.001,
+            ..Scenario::bar(1.0, noise)
+        };
+        let tally = no_winner_between_identical_variants(&scenario);
+        covered(&tally);
+        assert_eq!(counts(&tally), expected, "{noise:?}");
+    }
+}
+
+/// Seven comparisons: Holm's correction keeps the error rate of the whole.
+#[test]
+fn seven_identical_variants_name_no_winner_between_them() {
+    let scenario = Scenario {
+        true_ratios: vec![1.0; 7],
+        budget_blocks: Some(6),
+        ..Scenario::bar(1.0, Noise::Normal)
+    };
+    let tally = no_winner_between_identical_variants(&scenario);
+    assert_eq!(counts(&tally), [4, 1, 3, 2367, 4629, 6700, 6000]);
+}
+
+#[test]
+fn a_variant_slower_by_5_percent_with_normal_noise() {
+    let tally = slower_is_found(&Scenario::bar(1.05, Noise::Normal));
+    assert_eq!(counts(&tally), [969, 0, 969, 31, 0, 958, 24140]);
+}
+
+#[test]
+fn a_variant_slower_by_5_percent_with_heavy_tails() {
+    let tally = slower_is_found(&Scenario::bar(1.05, Noise::HeavyTailed));
+    assert_eq!(counts(&tally), [962, 0, 962, 35, 3, 943, 23290]);
+}
+
+/// A run goes on for one comparison after another has its outcome: the intervals of both hold.
+#[test]
+fn intervals_hold_when_comparisons_end_at_different_looks() {
+    for (noise, expected) in [
+        (Noise::Normal, [1000, 0, 1966, 34, 0, 1891, 24320]),
+        (Noise::HeavyTailed, [1000, 0, 1962, 32, 6, 1911, 23880]),
+    ] {
+        let scenario = Scenario {
+            true_ratios: vec![1.15, 1.05],
+            ..Scenario::bar(1.0, noise)
+        };
+        let tally = tally(&scenario);
+        covered(&tally);
+        assert_eq!(counts(&tally), expected, "{noise:?}");
+    }
+}

@@ -8,7 +8,9 @@ use roundtrip_model::analysis::{Analysis, Verdict};
 use roundtrip_model::record::TrialRecord;
 use roundtrip_stats::analyse;
 
-fn times(blocks: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<(u64, u64, u64)>> {
+fn times(
+    blocks: impl Into<prop::collection::SizeRange>,
+) -> impl Strategy<Value = Vec<(u64, u64, u64)>> {
     let ms = 500u64..2000;
     prop::collection::vec((ms.clone(), ms.clone(), ms), blocks)
 }
