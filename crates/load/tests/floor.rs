@@ -198,6 +198,29 @@ fn connections_beyond_the_limit_are_closed() {
     first.read_exact(&mut [0; 4]).unwrap();
 }
 
+#[test]
+fn garbage_ends_its_own_connection_at_most() {
+    let address = floor();
+    let payloads = [
+        b"\x80\x00\x00\x03\x00\x00\x00\x00".repeat(100),
+        b"\0\r\n\n\n \r\nget \r\nset\r\n".to_vec(),
+        b"set a 0 0 18446744073709551615\r\n".to_vec(),
+        b"ma a D18446744073709551616\r\nms a 1 C-1\r\nx\r\n".to_vec(),
+        // A line without an end, longer than any may be.
+        vec![b'x'; 3 << 20],
+    ];
+    for payload in payloads {
+        let mut stream = TcpStream::connect(&address).unwrap();
+        // It may hang up in the middle of this.
+        let _ = stream.write_all(&payload);
+        let _ = stream.shutdown(std::net::Shutdown::Write);
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+    // Counters are read on the only connection that is left.
+    assert_eq!(counter(&address, "curr_connections"), 1);
+    assert_eq!(counter(&address, "total_connections"), 5 + 2);
+}
+
 /// What a PHP library gets from a server, as JSON.
 fn php(setup: &str, get_many: &str, address: &str) -> String {
     let (host, port) = address.rsplit_once(':').unwrap();

@@ -1,7 +1,8 @@
 //! Answers to meta commands: those flags that a cache client uses. Others, and keys in base64,
 //! are refused rather than passed over.
 
-use super::answer::{Counted, Service, Wrote};
+use super::answer::Service;
+use super::changes::{Counted, Wrote};
 use super::memory::Item;
 use roundtrip_wire::memcached::{MetaFlags, MetaVerb, Reply, StoreVerb};
 

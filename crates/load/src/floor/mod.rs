@@ -6,6 +6,7 @@
 
 mod answer;
 mod answer_meta;
+mod changes;
 mod connection;
 mod counters;
 mod faults;
