@@ -5,17 +5,29 @@ use std::path::Path;
 use std::process::Command;
 
 /// What the tests drive: Debian's packages, by the binary or extension that shows they are there.
-const PACKAGES: [&str; 6] =
-    ["memcached", "php-cli", "php-memcache", "php-memcached", "php-igbinary", "php-msgpack"];
+const PACKAGES: [&str; 6] = [
+    "memcached",
+    "php-cli",
+    "php-memcache",
+    "php-memcached",
+    "php-igbinary",
+    "php-msgpack",
+];
 
 /// Installs the packages that are missing. Needs root, or sudo without a question.
 pub fn setup(root: &Path) -> Outcome {
-    let missing: Vec<&str> = PACKAGES.into_iter().filter(|package| !is_installed(package)).collect();
+    let missing: Vec<&str> = PACKAGES
+        .into_iter()
+        .filter(|package| !is_installed(package))
+        .collect();
     if missing.is_empty() {
         return Ok(());
     }
     println!("installing {}", missing.join(" "));
-    let is_root = Command::new("id").arg("-u").output().is_ok_and(|o| o.stdout == b"0\n");
+    let is_root = Command::new("id")
+        .arg("-u")
+        .output()
+        .is_ok_and(|o| o.stdout == b"0\n");
     let apt = |args: &[&str]| -> Outcome {
         let prefix: &[&str] = if is_root { &[] } else { &["sudo", "-n"] };
         let words = [prefix, &["apt-get", "-y"], args].concat();
@@ -36,9 +48,25 @@ fn is_installed(package: &str) -> bool {
 pub fn run(root: &Path) -> Outcome {
     setup(root)?;
     step(root, &["cargo", "fmt", "--all", "--check"], &[])?;
-    step(root, &["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])?;
+    step(
+        root,
+        &[
+            "cargo",
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
+        &[],
+    )?;
     tidy::run(root)?;
-    step(root, &["cargo", "test", "--workspace", "--no-fail-fast"], &[])
+    step(
+        root,
+        &["cargo", "test", "--workspace", "--no-fail-fast"],
+        &[],
+    )
 }
 
 fn step(root: &Path, words: &[&str], env: &[(&str, &str)]) -> Outcome {
@@ -49,5 +77,9 @@ fn step(root: &Path, words: &[&str], env: &[(&str, &str)]) -> Outcome {
         .current_dir(root)
         .status()
         .map_err(|e| vec![format!("{}: {e}", words[0])])?;
-    if status.success() { Ok(()) } else { Err(vec![format!("failed: {}", words.join(" "))]) }
+    if status.success() {
+        Ok(())
+    } else {
+        Err(vec![format!("failed: {}", words.join(" "))])
+    }
 }

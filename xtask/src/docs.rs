@@ -49,7 +49,13 @@ fn metrics() -> String {
         An experiment names those that it compares in `metrics`.\n\n| name | unit | what it is |\n|---|---|---|\n"
         .to_owned();
     for metric in Metric::ALL {
-        let _ = writeln!(text, "| `{}` | {} | {} |", metric.name(), metric.unit(), metric.in_words());
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} |",
+            metric.name(),
+            metric.unit(),
+            metric.in_words()
+        );
     }
     text
 }
@@ -77,6 +83,9 @@ fn experiment(source: &str) -> String {
     let names = |names: Vec<&str>| names.join("`, `");
     let ops = names(Op::ALL.iter().map(|op| op.name()).collect());
     let placements = names(Placement::ALL.iter().map(|p| p.name()).collect());
-    let _ = writeln!(text, "\nOps: `{ops}`. Placements: `{placements}`. Metrics: see [metrics](metrics.md).");
+    let _ = writeln!(
+        text,
+        "\nOps: `{ops}`. Placements: `{placements}`. Metrics: see [metrics](metrics.md)."
+    );
     text
 }

@@ -21,7 +21,9 @@ fn main() -> ExitCode {
         Some("docs") => docs::run(&root()),
         Some("setup") => ci::setup(&root()),
         Some("ci") => ci::run(&root()),
-        _ => Err(vec!["usage: cargo xtask tidy | docs | setup | ci".to_owned()]),
+        _ => Err(vec![
+            "usage: cargo xtask tidy | docs | setup | ci".to_owned(),
+        ]),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -17,7 +17,12 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("load", &["model", "wire"]),
     ("stores", &["model", "process", "wire"]),
     ("workers", &["model", "process"]),
-    ("lab", &["model", "process", "stats", "load", "stores", "workers", "archive"]),
+    (
+        "lab",
+        &[
+            "model", "process", "stats", "load", "stores", "workers", "archive",
+        ],
+    ),
     ("roundtrip", &["model", "archive", "report", "lab"]),
 ];
 
@@ -39,23 +44,36 @@ pub fn run(root: &Path) -> Outcome {
     complaints.extend(docs::stale(root));
     let map = root.join("ARCHITECTURE.md");
     if lines(&map) > MAX_ARCHITECTURE_LINES {
-        complaints.push(format!("ARCHITECTURE.md: over {MAX_ARCHITECTURE_LINES} lines"));
+        complaints.push(format!(
+            "ARCHITECTURE.md: over {MAX_ARCHITECTURE_LINES} lines"
+        ));
     }
-    if complaints.is_empty() { Ok(()) } else { Err(complaints) }
+    if complaints.is_empty() {
+        Ok(())
+    } else {
+        Err(complaints)
+    }
 }
 
 fn arrows(metadata: &Metadata) -> Vec<String> {
     let allowed: BTreeMap<&str, &[&str]> = ARROWS.into_iter().collect();
     let short = |name: &str| name.strip_prefix("roundtrip-").unwrap_or(name).to_owned();
     let mut complaints = Vec::new();
-    for package in metadata.workspace_packages().iter().filter(|p| p.name.as_str() != "xtask") {
+    for package in metadata
+        .workspace_packages()
+        .iter()
+        .filter(|p| p.name.as_str() != "xtask")
+    {
         let from = short(&package.name);
         let Some(known) = allowed.get(from.as_str()) else {
-            complaints.push(format!("crates/{from}: not in the map of crates (xtask/src/tidy.rs)"));
+            complaints.push(format!(
+                "crates/{from}: not in the map of crates (xtask/src/tidy.rs)"
+            ));
             continue;
         };
         for dependency in &package.dependencies {
-            let is_ours = dependency.path.is_some() && dependency.kind != DependencyKind::Development;
+            let is_ours =
+                dependency.path.is_some() && dependency.kind != DependencyKind::Development;
             let to = short(&dependency.name);
             if is_ours && !known.contains(&to.as_str()) {
                 complaints.push(format!("crates/{from} must not know crates/{to}"));
@@ -71,7 +89,12 @@ fn rust_files(root: &Path) -> Vec<String> {
         .chain(files(&root.join("xtask"), "rs"))
         .filter(|file| !file.components().any(|part| part.as_os_str() == "tests"))
         .filter(|file| !file.ends_with("tests.rs") && lines(file) > MAX_RUST_LINES)
-        .map(|file| format!("{}: over {MAX_RUST_LINES} lines: split it", shown(root, &file)))
+        .map(|file| {
+            format!(
+                "{}: over {MAX_RUST_LINES} lines: split it",
+                shown(root, &file)
+            )
+        })
         .collect()
 }
 
@@ -97,7 +120,10 @@ fn client_files(root: &Path) -> Vec<String> {
 }
 
 fn shown(root: &Path, file: &Path) -> String {
-    file.strip_prefix(root).unwrap_or(file).display().to_string()
+    file.strip_prefix(root)
+        .unwrap_or(file)
+        .display()
+        .to_string()
 }
 
 fn lines(file: &Path) -> usize {
@@ -115,7 +141,11 @@ fn all_files(folder: &Path) -> Vec<PathBuf> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             let path = entry.path();
-            if path.is_dir() { folders.push(path) } else { found.push(path) }
+            if path.is_dir() {
+                folders.push(path)
+            } else {
+                found.push(path)
+            }
         }
     }
     found.sort();

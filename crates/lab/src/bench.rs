@@ -11,7 +11,7 @@ use roundtrip_model::record::{TrialRecord, Validity};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::{Experiment, Kind, Path, Problem, Result};
 use roundtrip_process::PrivateDir;
-use roundtrip_stores::{StartOptions, Store, Transport};
+use roundtrip_stores::{Manifest, StartOptions, Store};
 use roundtrip_workers::{Host, Latencies};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -86,35 +86,52 @@ impl<'a> Bench<'a> {
     /// The path of a contestant.
     pub fn path(&self, contestant: &str) -> Result<&'a Path> {
         self.experiment.path(contestant).ok_or_else(|| {
-            Problem::new(Kind::Internal, format!("a trial of `{contestant}`, which is no variant"))
+            Problem::new(
+                Kind::Internal,
+                format!("a trial of `{contestant}`, which is no variant"),
+            )
         })
     }
 
     /// The longest that a phase of `count` ops may take.
     pub fn deadline(&self, count: u64) -> Duration {
-        self.deadline.unwrap_or_else(|| Duration::from_secs(60) + Duration::from_millis(10) * count as u32)
+        self.deadline
+            .unwrap_or_else(|| Duration::from_secs(60) + Duration::from_millis(10 * count))
     }
 
     /// Whether the person wants it to stop, as a problem.
     pub fn interrupted(&self) -> Result<()> {
         if self.stop.load(Ordering::Relaxed) {
-            return Err(Problem::new(Kind::Interrupted, "stopped; finished trials are kept"));
+            return Err(Problem::new(
+                Kind::Interrupted,
+                "stopped; finished trials are kept",
+            ));
         }
         Ok(())
     }
 
     fn is_foreign(&self, path: &Path) -> bool {
-        std::iter::once(&path.store).chain(&path.cache).any(|name| self.addresses.contains_key(name))
+        std::iter::once(&path.store)
+            .chain(&path.cache)
+            .any(|name| self.addresses.contains_key(name))
     }
 
     /// What goes before every key of a path: nothing where all its stores are ours.
     pub fn prefix(&self, path: &Path) -> &str {
-        if self.is_foreign(path) { &self.foreign_prefix } else { "" }
+        if self.is_foreign(path) {
+            &self.foreign_prefix
+        } else {
+            ""
+        }
     }
 
     /// The time to live of what a path writes: never for ever on a store that is not ours.
     pub fn ttl_s(&self, path: &Path, asked_s: u32) -> u32 {
-        if asked_s == 0 && self.is_foreign(path) { FOREIGN_TTL_S } else { asked_s }
+        if asked_s == 0 && self.is_foreign(path) {
+            FOREIGN_TTL_S
+        } else {
+            asked_s
+        }
     }
 
     /// What the counters of a store are called.
@@ -130,12 +147,16 @@ impl<'a> Bench<'a> {
         }
         let manifest = roundtrip_stores::find(name)?;
         self.stores_started += 1;
-        roundtrip_stores::start(manifest, &StartOptions {
-            transport: if path.transport() == "unix" { Transport::Unix } else { Transport::Tcp },
-            cpus: Some(cpus.servers.clone()),
-            memory_mb: MEMORY_MB,
-            ..StartOptions::new(self.self_exe.clone(), &self.dir)
-        })
+        roundtrip_stores::start(
+            manifest,
+            &StartOptions {
+                transport: path.transport().parse()?,
+                extra_args: store_args(manifest, path),
+                cpus: Some(cpus.servers.clone()),
+                memory_mb: MEMORY_MB,
+                ..StartOptions::new(self.self_exe.clone(), &self.dir)
+            },
+        )
     }
 
     /// Removes what a trial wrote from stores that are not ours: those keys and no other.
@@ -183,11 +204,35 @@ impl<'a> Bench<'a> {
     }
 }
 
+/// The arguments that set a path's options of one of its servers.
+fn store_args(manifest: &Manifest, path: &Path) -> Vec<String> {
+    path.options
+        .iter()
+        .filter_map(|(name, value)| manifest.option(name, value))
+        .flatten()
+        .collect()
+}
+
+/// A path with the options of the client alone: those of its servers are not the client's affair.
+pub fn client_path(path: &Path) -> Path {
+    let manifests: Vec<&Manifest> = std::iter::once(&path.store)
+        .chain(&path.cache)
+        .filter_map(|name| roundtrip_stores::find(name).ok())
+        .collect();
+    let mut path = path.clone();
+    path.options
+        .retain(|name, value| manifests.iter().all(|m| m.option(name, value).is_none()));
+    path
+}
+
 impl TrialRunner for Bench<'_> {
     fn run(&mut self, plan: &TrialPlan) -> Result<TrialRecord> {
         let stolen_before = crate::environment::MachineTime::read();
         let mut trial = trial::run(self, plan)?;
-        trial.warnings.extend(crate::environment::steal_warning(stolen_before, &trial.variant));
+        trial.warnings.extend(crate::environment::steal_warning(
+            stolen_before,
+            &trial.variant,
+        ));
         debug_assert!(trial.validity != Validity::Valid || !trial.phases.is_empty());
         Ok(trial)
     }

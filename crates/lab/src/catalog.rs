@@ -22,7 +22,10 @@ pub fn names() -> Vec<String> {
 pub fn built_in(name: &str) -> Option<Result<Experiment>> {
     let file = format!("{name}.toml");
     let text = Embedded::get(&file)?;
-    Some(Experiment::parse(&String::from_utf8_lossy(&text.data), &file))
+    Some(Experiment::parse(
+        &String::from_utf8_lossy(&text.data),
+        &file,
+    ))
 }
 
 /// An experiment by the name of a built-in one, or by the path of a file.
@@ -39,8 +42,14 @@ pub fn load(name_or_file: &str) -> Result<Experiment> {
             Some(name) => format!("did you mean `{name}`? "),
             None => String::new(),
         };
-        return Err(Problem::new(Kind::Usage, format!("there is no experiment `{name_or_file}`"))
-            .next(format!("{hint}Built in: {}; or give a TOML file", names.join(", "))));
+        return Err(Problem::new(
+            Kind::Usage,
+            format!("there is no experiment `{name_or_file}`"),
+        )
+        .next(format!(
+            "{hint}Built in: {}; or give a TOML file",
+            names.join(", ")
+        )));
     }
     let text = std::fs::read_to_string(path).map_err(|e| {
         Problem::new(Kind::Usage, format!("the experiment cannot be read: {e}"))
@@ -60,13 +69,21 @@ mod tests {
         for name in names() {
             let experiment = built_in(&name).unwrap().unwrap();
             assert_eq!(experiment.name, name);
-            assert!(!experiment.question.is_empty() && !experiment.title.is_empty(), "{name}");
+            assert!(
+                !experiment.question.is_empty() && !experiment.title.is_empty(),
+                "{name}"
+            );
         }
     }
 
     #[test]
     fn an_unknown_experiment_is_answered_with_the_nearest() {
         let problem = load("quikstart").unwrap_err();
-        assert!(problem.next_step.unwrap().starts_with("did you mean `quickstart`?"));
+        assert!(
+            problem
+                .next_step
+                .unwrap()
+                .starts_with("did you mean `quickstart`?")
+        );
     }
 }

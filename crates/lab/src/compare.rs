@@ -48,8 +48,17 @@ pub fn experiment(asked: &Comparison) -> Result<Experiment> {
 
 fn text(asked: &Comparison) -> String {
     let quoted = |text: &str| toml_string(text);
-    let list = asked.placements.iter().map(|p| quoted(p.name())).collect::<Vec<_>>().join(", ");
-    let names: Vec<String> = asked.paths.iter().map(|path| name(path, &asked.paths)).collect();
+    let list = asked
+        .placements
+        .iter()
+        .map(|p| quoted(p.name()))
+        .collect::<Vec<_>>()
+        .join(", ");
+    let names: Vec<String> = asked
+        .paths
+        .iter()
+        .map(|path| name(path, &asked.paths))
+        .collect();
     let mut text = String::new();
     let mut line = |line: String| {
         text.push_str(&line);
@@ -57,7 +66,10 @@ fn text(asked: &Comparison) -> String {
     };
     line("name = \"compare\"".to_owned());
     line(format!("title = {}", quoted(&names.join(" against "))));
-    line(format!("question = {}", quoted(&format!("Which is faster: {}?", names.join(" or ")))));
+    line(format!(
+        "question = {}",
+        quoted(&format!("Which is faster: {}?", names.join(" or ")))
+    ));
     line(format!("delta = \"{}%\"", asked.delta * 100.0));
     line(format!("placement = [{list}]"));
     line(format!("baseline = {}", quoted(&names[0])));
@@ -119,7 +131,12 @@ fn variant(path: &Path, name: &str) -> String {
     }
     for (i, (key, value)) in path.options.iter().enumerate() {
         let head = if i == 0 { "\n[variant.options]" } else { "" };
-        let _ = write!(text, "{head}\n{} = {}", toml_string(key), toml_string(value));
+        let _ = write!(
+            text,
+            "{head}\n{} = {}",
+            toml_string(key),
+            toml_string(value)
+        );
     }
     text
 }
@@ -127,7 +144,9 @@ fn variant(path: &Path, name: &str) -> String {
 /// The shortest name that tells a path from the others: without its store where all have the
 /// same.
 fn name(path: &Path, all: &[Path]) -> String {
-    let same_store = all.iter().all(|other| other.store == path.store && other.cache == path.cache);
+    let same_store = all
+        .iter()
+        .all(|other| other.store == path.store && other.cache == path.cache);
     let full = path.to_string();
     if !same_store {
         return full;
@@ -150,7 +169,10 @@ mod tests {
 
     fn asked(paths: &[&str]) -> Comparison {
         Comparison {
-            paths: paths.iter().map(|p| Path::parse(p, Some("memcached")).unwrap()).collect(),
+            paths: paths
+                .iter()
+                .map(|p| Path::parse(p, Some("memcached")).unwrap())
+                .collect(),
             ops: vec![Op::Get, Op::Set],
             count: 1000,
             key_bytes: 32,
@@ -168,7 +190,11 @@ mod tests {
 
     #[test]
     fn the_text_parses_to_what_was_asked() {
-        let e = experiment(&asked(&["php/memcache", "php/memcached?serializer=igbinary"])).unwrap();
+        let e = experiment(&asked(&[
+            "php/memcache",
+            "php/memcached?serializer=igbinary",
+        ]))
+        .unwrap();
         assert_eq!(e.contestants()[2], "php/memcached?serializer=igbinary");
         assert_eq!(e.variants[1].path.options["serializer"], "igbinary");
         assert_eq!((e.delta, e.max_blocks, e.budget_s), (0.05, 7, 60.0));

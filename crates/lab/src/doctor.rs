@@ -36,7 +36,12 @@ pub fn stores(self_exe: &std::path::Path) -> Vec<Part> {
                 ready: installed.is_available(),
                 missing: installed.install,
                 version: installed.version,
-                details: manifest.settings.fixed.iter().map(|(k, v)| format!("{k}: {v}")).collect(),
+                details: manifest
+                    .settings
+                    .fixed
+                    .iter()
+                    .map(|(k, v)| format!("{k}: {v}"))
+                    .collect(),
             }
         })
         .collect()
@@ -79,10 +84,15 @@ fn part(language: &str, runtime: &str, client: &ClientInfo) -> Part {
         format!("stores: {}", client.stores.join(", ")),
         format!("ops: {}", ops.join(", ")),
     ];
-    details.extend(client.options.iter().map(|(option, values)| match values.is_empty() {
-        true => format!("option {option}"),
-        false => format!("option {option}: {}", values.join(" | ")),
-    }));
+    details.extend(
+        client
+            .options
+            .iter()
+            .map(|(option, values)| match values.is_empty() {
+                true => format!("option {option}"),
+                false => format!("option {option}: {}", values.join(" | ")),
+            }),
+    );
     Part {
         name,
         title: runtime.to_owned(),
@@ -94,9 +104,16 @@ fn part(language: &str, runtime: &str, client: &ClientInfo) -> Part {
 }
 
 /// The serializers that a client has; empty where it has one only.
-pub fn serializers(path: &roundtrip_model::Path, self_exe: &std::path::Path) -> Result<Vec<String>> {
+pub fn serializers(
+    path: &roundtrip_model::Path,
+    self_exe: &std::path::Path,
+) -> Result<Vec<String>> {
     let dir = PrivateDir::new()?;
     let host = Host::new(self_exe.to_owned(), &dir)?;
     let client = host.client(&path.client)?;
-    Ok(client.options.get("serializer").cloned().unwrap_or_default())
+    Ok(client
+        .options
+        .get("serializer")
+        .cloned()
+        .unwrap_or_default())
 }

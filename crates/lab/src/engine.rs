@@ -110,11 +110,15 @@ impl Engine<'_> {
         block: u32,
     ) -> Result<bool> {
         let planned = plan::block(self.experiment, run.seed, block);
-        let done: HashSet<u32> =
-            trials.iter().filter(|t| t.block == block).map(|t| t.position).collect();
+        let done: HashSet<u32> = trials
+            .iter()
+            .filter(|t| t.block == block)
+            .map(|t| t.position)
+            .collect();
         for trial in planned.iter().filter(|t| !done.contains(&t.position)) {
             self.interrupted()?;
-            self.observer.trial_starts(trial, planned.len() as u32, self.remaining());
+            self.observer
+                .trial_starts(trial, planned.len() as u32, self.remaining());
             let record = self.runner.run(trial)?;
             self.keeper.keep(run, &record)?;
             self.observer.trial_ended(&record);
@@ -125,7 +129,10 @@ impl Engine<'_> {
 
     fn interrupted(&self) -> Result<()> {
         if self.stop.load(Ordering::Relaxed) {
-            return Err(Problem::new(Kind::Interrupted, "stopped; finished trials are kept"));
+            return Err(Problem::new(
+                Kind::Interrupted,
+                "stopped; finished trials are kept",
+            ));
         }
         Ok(())
     }
@@ -161,13 +168,15 @@ impl Engine<'_> {
         let analysis = roundtrip_stats::analyse(self.experiment, trials, &run.looks, is_final);
         self.observer.looked(blocks, &analysis);
         self.keeper.update(run)?;
-        Ok(if !analysis.comparisons.is_empty() && roundtrip_stats::all_decided(&analysis) {
-            Some(EndReason::Decided)
-        } else if is_last {
-            Some(EndReason::LastLook)
-        } else {
-            out_of_time.then_some(EndReason::Budget)
-        })
+        Ok(
+            if !analysis.comparisons.is_empty() && roundtrip_stats::all_decided(&analysis) {
+                Some(EndReason::Decided)
+            } else if is_last {
+                Some(EndReason::LastLook)
+            } else {
+                out_of_time.then_some(EndReason::Budget)
+            },
+        )
     }
 }
 
@@ -187,8 +196,11 @@ fn hopeless(experiment: &Experiment, trials: &[TrialRecord], blocks: u32) -> Opt
             .collect();
         let reason = *reasons?.first()?;
         Some(
-            Problem::new(Kind::Void, format!("every trial of `{name}` is void: {reason}"))
-                .next("see `roundtrip show last`; mend the cause, then `roundtrip resume last`"),
+            Problem::new(
+                Kind::Void,
+                format!("every trial of `{name}` is void: {reason}"),
+            )
+            .next("see `roundtrip show last`; mend the cause, then `roundtrip resume last`"),
         )
     })
 }
@@ -196,7 +208,10 @@ fn hopeless(experiment: &Experiment, trials: &[TrialRecord], blocks: u32) -> Opt
 /// Whether the last look of a run spends what is left of its error rate: it does when the run
 /// came to an end that does not depend on the ratios.
 pub fn last_look_is_final(run: &RunRecord) -> bool {
-    matches!(run.end_reason, Some(EndReason::Budget | EndReason::LastLook))
+    matches!(
+        run.end_reason,
+        Some(EndReason::Budget | EndReason::LastLook)
+    )
 }
 
 #[cfg(test)]

@@ -17,7 +17,12 @@ pub fn read() -> Environment {
         governor: trimmed("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
         load_1m: load_1m(),
         roundtrip: env!("CARGO_PKG_VERSION").to_owned(),
-        build: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+        build: if cfg!(debug_assertions) {
+            "debug"
+        } else {
+            "release"
+        }
+        .to_owned(),
         ..Environment::default()
     }
 }
@@ -27,13 +32,29 @@ pub fn warnings(environment: &Environment) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let mut warn = |kind, detail: String| warnings.push(Warning::new(kind, "", detail));
     if environment.build == "debug" {
-        warn(WarningKind::DebugBuild, "Roundtrip was built without optimisation".to_owned());
+        warn(
+            WarningKind::DebugBuild,
+            "Roundtrip was built without optimisation".to_owned(),
+        );
     }
-    if let Some(load) = environment.load_1m.filter(|load| *load > 0.5 * f64::from(environment.cpus)) {
-        warn(WarningKind::OtherLoad, format!("the load average was {load:.2} before the run"));
+    if let Some(load) = environment
+        .load_1m
+        .filter(|load| *load > 0.5 * f64::from(environment.cpus))
+    {
+        warn(
+            WarningKind::OtherLoad,
+            format!("the load average was {load:.2} before the run"),
+        );
     }
-    if let Some(governor) = environment.governor.as_deref().filter(|g| *g != "performance") {
-        warn(WarningKind::FrequencyScaling, format!("the frequency governor is `{governor}`"));
+    if let Some(governor) = environment
+        .governor
+        .as_deref()
+        .filter(|g| *g != "performance")
+    {
+        warn(
+            WarningKind::FrequencyScaling,
+            format!("the frequency governor is `{governor}`"),
+        );
     }
     warnings
 }
@@ -45,7 +66,10 @@ const STOLEN_SHARE: f64 = 0.02;
 pub fn steal_warning(then: Option<MachineTime>, subject: &str) -> Option<Warning> {
     let share = MachineTime::read()?.stolen_share_since(then?)?;
     (share > STOLEN_SHARE).then(|| {
-        let detail = format!("{:.0}% of the machine's time was stolen during a trial", share * 100.0);
+        let detail = format!(
+            "{:.0}% of the machine's time was stolen during a trial",
+            share * 100.0
+        );
         Warning::new(WarningKind::StealTime, subject, detail)
     })
 }
@@ -83,11 +107,17 @@ fn parse_stat(stat: &str) -> Option<MachineTime> {
         .map(str::parse)
         .collect::<Result<_, _>>()
         .ok()?;
-    (fields.len() == 8).then(|| MachineTime { all: fields.iter().sum(), stolen: fields[7] })
+    (fields.len() == 8).then(|| MachineTime {
+        all: fields.iter().sum(),
+        stolen: fields[7],
+    })
 }
 
 fn trimmed(file: &str) -> Option<String> {
-    read_to_string(file).ok().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
+    read_to_string(file)
+        .ok()
+        .map(|text| text.trim().to_owned())
+        .filter(|text| !text.is_empty())
 }
 
 fn field(file: &str, name: &str, separator: char) -> Option<String> {
@@ -107,18 +137,28 @@ fn cpu_model() -> Option<String> {
 
 fn memory_bytes() -> Option<u64> {
     let text = field("/proc/meminfo", "MemTotal", ':')?;
-    text.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+    text.split_whitespace()
+        .next()?
+        .parse::<u64>()
+        .ok()
+        .map(|kib| kib * 1024)
 }
 
 fn load_1m() -> Option<f64> {
-    trimmed("/proc/loadavg")?.split_whitespace().next()?.parse().ok()
+    trimmed("/proc/loadavg")?
+        .split_whitespace()
+        .next()?
+        .parse()
+        .ok()
 }
 
 fn virtualization() -> Option<String> {
     let flags = field("/proc/cpuinfo", "flags", ':')?;
     let vendor = trimmed("/sys/class/dmi/id/sys_vendor");
     match flags.split_whitespace().any(|flag| flag == "hypervisor") {
-        true => Some(vendor.map_or("a virtual machine".to_owned(), |v| format!("a virtual machine ({v})"))),
+        true => Some(vendor.map_or("a virtual machine".to_owned(), |v| {
+            format!("a virtual machine ({v})")
+        })),
         false => Some("none".to_owned()),
     }
 }
@@ -143,7 +183,12 @@ mod tests {
 
     #[test]
     fn a_loaded_machine_and_a_debug_build_are_warned_of() {
-        let e = Environment { build: "debug".into(), cpus: 2, load_1m: Some(1.5), ..Default::default() };
+        let e = Environment {
+            build: "debug".into(),
+            cpus: 2,
+            load_1m: Some(1.5),
+            ..Default::default()
+        };
         let kinds: Vec<_> = warnings(&e).into_iter().map(|w| w.kind).collect();
         assert_eq!(kinds, [WarningKind::DebugBuild, WarningKind::OtherLoad]);
     }

@@ -1,7 +1,7 @@
 //! The fidelity table: what became of values of every type, written by one process of a client
 //! and read by others.
 
-use crate::bench::{Bench, BenchOptions};
+use crate::bench::{Bench, BenchOptions, client_path};
 use crate::placement::Cpus;
 use crate::verify;
 use roundtrip_model::contract::{Check, CheckMode, CheckRow, Open};
@@ -25,11 +25,21 @@ pub fn table(paths: &[Path], options: &BenchOptions<'_>) -> Result<FidelityTable
     for path in paths {
         let mut environment = Environment::default();
         let exe: &FilePath = &options.self_exe;
-        verify::verify_path(path, &BTreeSet::new(), &bench.host, exe, options.addresses, &mut environment)?;
+        verify::verify_path(
+            path,
+            &BTreeSet::new(),
+            &bench.host,
+            exe,
+            options.addresses,
+            &mut environment,
+        )?;
         let mut store = bench.start(&path.store, path, &Cpus::of(Placement::Free))?;
         let column = column(&bench, path, &mut store, &mut written);
         store.stop()?;
-        columns.push(FidelityColumn { version: environment.versions.remove(&path.client), ..column? });
+        columns.push(FidelityColumn {
+            version: environment.versions.remove(&path.client),
+            ..column?
+        });
     }
     Ok(FidelityTable { written, columns })
 }
@@ -44,18 +54,37 @@ fn column(
     let rows = check(bench, path, store, CheckMode::Read, true)?;
     let without = check(bench, path, store, CheckMode::Read, false)?;
     if rows.len() != wrote.len() || without.len() != wrote.len() {
-        let what = format!("`{}` wrote {} vectors and read {}", path.client, wrote.len(), rows.len());
+        let what = format!(
+            "`{}` wrote {} vectors and read {}",
+            path.client,
+            wrote.len(),
+            rows.len()
+        );
         return Err(Problem::new(Kind::Failed, what));
     }
     if store.is_attached() {
         let prefix = bench.prefix(path);
-        store.delete_keys(wrote.iter().map(|row| format!("{prefix}{}", row.name).into_bytes()))?;
+        store.delete_keys(
+            wrote
+                .iter()
+                .map(|row| format!("{prefix}{}", row.name).into_bytes()),
+        )?;
     }
-    let differ = without.into_iter().zip(&rows).filter(|(a, b)| a != *b).map(|(a, _)| a).collect();
+    let differ = without
+        .into_iter()
+        .zip(&rows)
+        .filter(|(a, b)| a != *b)
+        .map(|(a, _)| a)
+        .collect();
     if written.is_empty() {
         *written = wrote;
     }
-    Ok(FidelityColumn { path: path.to_string(), version: None, rows, without_classes: differ })
+    Ok(FidelityColumn {
+        path: path.to_string(),
+        version: None,
+        rows,
+        without_classes: differ,
+    })
 }
 
 /// One half of a check, in a process of its own.
@@ -72,7 +101,7 @@ fn check(
         store: path.store.clone(),
         endpoint: store.endpoint(),
         cache: None,
-        options: path.options.clone(),
+        options: client_path(path).options,
     })?;
     let rows = worker.check(Check {
         mode,

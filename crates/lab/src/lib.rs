@@ -30,6 +30,10 @@ use roundtrip_model::{Kind, Problem, Result};
 
 /// A number that nobody can guess.
 pub fn random() -> Result<u64> {
-    getrandom::u64()
-        .map_err(|e| Problem::new(Kind::Internal, format!("the system gives no random numbers: {e}")))
+    getrandom::u64().map_err(|e| {
+        Problem::new(
+            Kind::Internal,
+            format!("the system gives no random numbers: {e}"),
+        )
+    })
 }

@@ -18,8 +18,12 @@ const COUNT: u64 = 200_000;
 
 /// Measures it for every language of the experiment.
 pub fn measure(bench: &mut Bench<'_>, environment: &mut Environment) -> Result<()> {
-    let languages: BTreeSet<&str> =
-        bench.experiment.variants.iter().map(|variant| variant.path.language()).collect();
+    let languages: BTreeSet<&str> = bench
+        .experiment
+        .variants
+        .iter()
+        .map(|variant| variant.path.language())
+        .collect();
     for language in languages {
         let clients = bench.host.describe(language)?.clients;
         if clients.iter().any(|client| client.name == NOTHING) {
@@ -34,11 +38,15 @@ fn one(bench: &mut Bench<'_>, language: &str) -> Result<f64> {
     let work = &bench.experiment.workload;
     let stream = bench.stream_file(&steps::loop_cost(work.keys, work.values, bench.seed, COUNT))?;
     let cpus = Some(Cpus::of(Placement::Shared).clients);
-    let mut worker = bench.host.spawn(language, &Settings { cpus, run_as: None })?;
+    let mut worker = bench
+        .host
+        .spawn(language, &Settings { cpus, run_as: None })?;
     worker.open(Open {
         client: NOTHING.to_owned(),
         store: "floor".to_owned(),
-        endpoint: Endpoint::File { path: String::new() },
+        endpoint: Endpoint::File {
+            path: String::new(),
+        },
         cache: None,
         options: Options::new(),
     })?;

@@ -28,14 +28,18 @@ pub fn apply(experiment: Experiment, overrides: &Overrides) -> Result<Experiment
         return Ok(experiment);
     }
     let internal = |what: String| Problem::new(Kind::Internal, what);
-    let mut table: Table = experiment
-        .text
-        .parse()
-        .map_err(|e| internal(format!("an experiment that was read cannot be read again: {e}")))?;
+    let mut table: Table = experiment.text.parse().map_err(|e| {
+        internal(format!(
+            "an experiment that was read cannot be read again: {e}"
+        ))
+    })?;
     change(&mut table, overrides);
     let text = toml::to_string(&table)
         .map_err(|e| internal(format!("an experiment cannot be written: {e}")))?;
-    Experiment::parse(&text, &format!("{} with the options given", experiment.name))
+    Experiment::parse(
+        &text,
+        &format!("{} with the options given", experiment.name),
+    )
 }
 
 fn change(table: &mut Table, overrides: &Overrides) {
@@ -44,16 +48,37 @@ fn change(table: &mut Table, overrides: &Overrides) {
             table.insert(key.to_owned(), value);
         }
     };
-    let placements: Vec<Value> =
-        overrides.placements.iter().map(|p| Value::String(p.name().to_owned())).collect();
-    set("placement", (!placements.is_empty()).then_some(Value::Array(placements)));
-    set("delta", overrides.delta.map(|delta| Value::String(format!("{}%", delta * 100.0))));
+    let placements: Vec<Value> = overrides
+        .placements
+        .iter()
+        .map(|p| Value::String(p.name().to_owned()))
+        .collect();
+    set(
+        "placement",
+        (!placements.is_empty()).then_some(Value::Array(placements)),
+    );
+    set(
+        "delta",
+        overrides
+            .delta
+            .map(|delta| Value::String(format!("{}%", delta * 100.0))),
+    );
     set("budget_s", overrides.budget_s.map(Value::Float));
-    set("max_blocks", overrides.max_blocks.map(|n| Value::Integer(n.into())));
-    set("generate", overrides.generate.map(|generate| {
-        let name = if generate == Generate::InLoop { "in-loop" } else { "prepared" };
-        Value::String(name.to_owned())
-    }));
+    set(
+        "max_blocks",
+        overrides.max_blocks.map(|n| Value::Integer(n.into())),
+    );
+    set(
+        "generate",
+        overrides.generate.map(|generate| {
+            let name = if generate == Generate::InLoop {
+                "in-loop"
+            } else {
+                "prepared"
+            };
+            Value::String(name.to_owned())
+        }),
+    );
     let phases = table.get_mut("phase").and_then(Value::as_array_mut);
     if let Some(count) = overrides.count {
         for phase in phases.into_iter().flatten().filter_map(Value::as_table_mut) {
@@ -69,19 +94,31 @@ mod tests {
     #[test]
     fn the_kept_text_is_the_one_that_was_changed() {
         let study = crate::catalog::built_in("php-memcached").unwrap().unwrap();
-        let changed = apply(study, &Overrides {
-            count: Some(500),
-            generate: Some(Generate::InLoop),
-            placements: vec![Placement::Shared],
-            delta: Some(0.1),
-            budget_s: Some(9.0),
-            max_blocks: Some(5),
-        })
+        let changed = apply(
+            study,
+            &Overrides {
+                count: Some(500),
+                generate: Some(Generate::InLoop),
+                placements: vec![Placement::Shared],
+                delta: Some(0.1),
+                budget_s: Some(9.0),
+                max_blocks: Some(5),
+            },
+        )
         .unwrap();
         let again = Experiment::parse(&changed.text, "again").unwrap();
         assert_eq!(again.workload, changed.workload);
-        assert!(changed.workload.phases.iter().all(|phase| phase.count == 500));
-        assert_eq!((changed.delta, changed.budget_s, changed.max_blocks), (0.1, 9.0, 5));
+        assert!(
+            changed
+                .workload
+                .phases
+                .iter()
+                .all(|phase| phase.count == 500)
+        );
+        assert_eq!(
+            (changed.delta, changed.budget_s, changed.max_blocks),
+            (0.1, 9.0, 5)
+        );
         assert_eq!(changed.workload.generate, Generate::InLoop);
         assert_eq!(changed.published.len(), 12);
     }
@@ -89,6 +126,15 @@ mod tests {
     #[test]
     fn a_count_of_0_is_refused() {
         let study = crate::catalog::built_in("php-memcached").unwrap().unwrap();
-        assert!(apply(study, &Overrides { count: Some(0), ..Overrides::default() }).is_err());
+        assert!(
+            apply(
+                study,
+                &Overrides {
+                    count: Some(0),
+                    ..Overrides::default()
+                }
+            )
+            .is_err()
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! One phase: client processes that open, warm up, and run the loop between two readings of the
 //! servers' counters and CPU time.
 
-use crate::bench::Bench;
+use crate::bench::{Bench, client_path};
 use crate::placement::Cpus;
 use crate::steps::parts;
 use crate::trial::Servers;
@@ -48,20 +48,33 @@ struct Client {
 
 impl Clients<'_, '_> {
     fn open(&mut self) -> Result<Worker> {
-        let settings = Settings { cpus: Some(self.cpus.clients.clone()), run_as: None };
+        let settings = Settings {
+            cpus: Some(self.cpus.clients.clone()),
+            run_as: None,
+        };
         let mut worker = self.bench.host.spawn(self.path.language(), &settings)?;
-        let cache = self.path.cache.clone().zip(self.servers.cache.as_ref().map(|s| s.endpoint()));
+        let cache = self
+            .path
+            .cache
+            .clone()
+            .zip(self.servers.cache.as_ref().map(|s| s.endpoint()));
         worker.open(Open {
             client: self.path.library().to_owned(),
             store: self.path.store.clone(),
             endpoint: self.servers.store.endpoint(),
             cache,
-            options: self.path.options.clone(),
+            options: client_path(self.path).options,
         })?;
         Ok(worker)
     }
 
-    fn command(&mut self, op: Op, purpose: Purpose, stream: &Stream, ttl_s: u32) -> Result<PhaseCommand> {
+    fn command(
+        &mut self,
+        op: Op,
+        purpose: Purpose,
+        stream: &Stream,
+        ttl_s: u32,
+    ) -> Result<PhaseCommand> {
         Ok(PhaseCommand {
             name: op.name().to_owned(),
             op,
@@ -86,7 +99,11 @@ pub fn prepare(
 ) -> Result<u64> {
     let command = clients.command(Op::Set, Purpose::Prepare, stream, ttl_s)?;
     let mut worker = clients.open()?;
-    let done = once(clients.bench, &mut worker, PhaseCommand { target, ..command })?;
+    let done = once(
+        clients.bench,
+        &mut worker,
+        PhaseCommand { target, ..command },
+    )?;
     worker.close()?;
     Ok(done.outcomes.get(outcome::STORED).copied().unwrap_or(0))
 }
@@ -139,10 +156,19 @@ fn start(
     let spawned = Instant::now();
     let mut worker = clients.open()?;
     let warm_started = Instant::now();
-    let warmup = warm.map(|warm| once(clients.bench, &mut worker, warm)).transpose()?;
+    let warmup = warm
+        .map(|warm| once(clients.bench, &mut worker, warm))
+        .transpose()?;
     let not_its_own = warm_started.elapsed();
     worker.ready(command)?;
-    Ok(Client { worker, spawned, ready_at: Instant::now(), not_its_own, warmup, latencies })
+    Ok(Client {
+        worker,
+        spawned,
+        ready_at: Instant::now(),
+        not_its_own,
+        warmup,
+        latencies,
+    })
 }
 
 /// What the loops and the servers gave.
@@ -164,8 +190,10 @@ fn loops(clients: &mut Clients<'_, '_>, mut running: Vec<Client>, count: u64) ->
         client.not_its_own += client.ready_at.elapsed();
         client.worker.go()?;
     }
-    let done: Result<Vec<Done>> =
-        running.iter_mut().map(|client| client.worker.done(deadline, stop)).collect();
+    let done: Result<Vec<Done>> = running
+        .iter_mut()
+        .map(|client| client.worker.done(deadline, stop))
+        .collect();
     let done = done?;
     let cpu_after = clients.servers.cpu_ns();
     // The clients end first: reading counters must not lengthen their processes' time.
@@ -177,12 +205,24 @@ fn loops(clients: &mut Clients<'_, '_>, mut running: Vec<Client>, count: u64) ->
         .zip(counters(clients.servers)?)
         .map(|((role, before), (_, after))| (role.to_owned(), Witness { before, after }))
         .collect();
-    let server_cpu_ns = cpu_before.zip(cpu_after).and_then(|(b, a)| a.checked_sub(b));
-    Ok(Measured { done, ended, server_cpu_ns, witness, samples })
+    let server_cpu_ns = cpu_before
+        .zip(cpu_after)
+        .and_then(|(b, a)| a.checked_sub(b));
+    Ok(Measured {
+        done,
+        ended,
+        server_cpu_ns,
+        witness,
+        samples,
+    })
 }
 
 fn counters(servers: &mut Servers) -> Result<Vec<(&'static str, Counters)>> {
-    [STORE, CACHE].into_iter().zip(servers.each()).map(|(role, s)| Ok((role, s.counters()?))).collect()
+    [STORE, CACHE]
+        .into_iter()
+        .zip(servers.each())
+        .map(|(role, s)| Ok((role, s.counters()?)))
+        .collect()
 }
 
 /// One client that ended.
@@ -211,7 +251,13 @@ fn end(bench: &Bench<'_>, mut client: Client) -> Result<Ended> {
 
 /// Makes the record of a phase out of what its clients gave.
 fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> PhaseRecord {
-    let Measured { done, ended, server_cpu_ns, witness, samples } = measured;
+    let Measured {
+        done,
+        ended,
+        server_cpu_ns,
+        witness,
+        samples,
+    } = measured;
     let mut latency = Histogram::new();
     let mut slices_ns = Vec::new();
     for client in &ended {
@@ -248,7 +294,9 @@ fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> Pha
 
 fn add_slices(sum: &mut Vec<u64>, slices: &[u64]) {
     sum.resize(sum.len().max(slices.len()), 0);
-    sum.iter_mut().zip(slices).for_each(|(sum, slice)| *sum += slice);
+    sum.iter_mut()
+        .zip(slices)
+        .for_each(|(sum, slice)| *sum += slice);
 }
 
 fn sum<'a>(maps: impl Iterator<Item = &'a BTreeMap<String, u64>>) -> BTreeMap<String, u64> {

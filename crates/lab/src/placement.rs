@@ -23,13 +23,22 @@ impl Cpus {
         match placement {
             Placement::Split if all.len() > 1 => {
                 let (servers, clients) = all.split_at(all.len() / 2);
-                Cpus { servers: set(servers), clients: set(clients) }
+                Cpus {
+                    servers: set(servers),
+                    clients: set(clients),
+                }
             }
             Placement::Shared => {
                 let last = &all[all.len() - 1..];
-                Cpus { servers: set(last), clients: set(last) }
+                Cpus {
+                    servers: set(last),
+                    clients: set(last),
+                }
             }
-            Placement::Split | Placement::Free => Cpus { servers: set(all), clients: set(all) },
+            Placement::Split | Placement::Free => Cpus {
+                servers: set(all),
+                clients: set(all),
+            },
         }
     }
 }
@@ -55,7 +64,11 @@ pub fn warning(placements: &[Placement]) -> Option<Warning> {
     let cpus = machine().0.len();
     (cpus < 2 && placements.contains(&Placement::Split)).then(|| {
         let detail = "there is one processor, so server and client share it";
-        Warning::new(WarningKind::PlacementUnavailable, Placement::Split.name(), detail)
+        Warning::new(
+            WarningKind::PlacementUnavailable,
+            Placement::Split.name(),
+            detail,
+        )
     })
 }
 

@@ -22,7 +22,10 @@ pub fn block(experiment: &Experiment, seed: u64, block: u32) -> Vec<TrialPlan> {
         .placements
         .iter()
         .flat_map(|placement| {
-            experiment.contestants().into_iter().map(|name| (name.into_owned(), *placement))
+            experiment
+                .contestants()
+                .into_iter()
+                .map(|name| (name.into_owned(), *placement))
         })
         .collect();
     // Fisher and Yates, with a counter that no other use of the seed shares.
@@ -57,7 +60,10 @@ mod tests {
     #[test]
     fn a_block_holds_every_contestant_in_every_placement_once() {
         let trials = block(&experiment(), 7, 0);
-        let distinct: HashSet<_> = trials.iter().map(|t| (&t.contestant, t.placement)).collect();
+        let distinct: HashSet<_> = trials
+            .iter()
+            .map(|t| (&t.contestant, t.placement))
+            .collect();
         assert_eq!((trials.len(), distinct.len()), (8, 8));
         assert!(trials.iter().any(|t| t.contestant == "a@s (control)"));
     }
@@ -67,7 +73,12 @@ mod tests {
         let e = experiment();
         assert_eq!(block(&e, 7, 3), block(&e, 7, 3));
         let orders: HashSet<Vec<(String, Placement)>> = (0..20)
-            .map(|b| block(&e, 7, b).into_iter().map(|t| (t.contestant, t.placement)).collect())
+            .map(|b| {
+                block(&e, 7, b)
+                    .into_iter()
+                    .map(|t| (t.contestant, t.placement))
+                    .collect()
+            })
             .collect();
         assert!(orders.len() > 15, "{}", orders.len());
     }

@@ -53,23 +53,28 @@ pub fn objection(
 fn claims(phase: &PhaseRecord, expected: &Expected) -> Option<String> {
     let wrong = phase.outcome(outcome::WRONG);
     if wrong > 0 {
-        return Some(format!("{wrong} reads of phase `{}` gave a wrong value", phase.name));
+        return Some(format!(
+            "{wrong} reads of phase `{}` gave a wrong value",
+            phase.name
+        ));
     }
     if let Some((kind, count)) = phase.errors().next() {
-        return Some(format!("{count} operations of phase `{}` failed: {kind}", phase.name));
+        return Some(format!(
+            "{count} operations of phase `{}` failed: {kind}",
+            phase.name
+        ));
     }
     let total: u64 = phase.outcomes.values().sum();
     (total != expected.ops).then(|| {
         let name = &phase.name;
-        format!("the client accounts for {total} of the {} operations of phase `{name}`", expected.ops)
+        format!(
+            "the client accounts for {total} of the {} operations of phase `{name}`",
+            expected.ops
+        )
     })
 }
 
-fn contradictions(
-    phase: &PhaseRecord,
-    expected: &Expected,
-    store: &Account<'_>,
-) -> Option<String> {
+fn contradictions(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>) -> Option<String> {
     match phase.op {
         Op::Get | Op::ReadAside => contradiction(store, Quantity::Get, expected.ops)
             .or_else(|| contradiction(store, Quantity::Hits, phase.outcome(outcome::HIT))),
@@ -86,11 +91,17 @@ fn contradiction(account: &Account<'_>, quantity: Quantity, claimed: u64) -> Opt
     let counted = match account.witness.grew(counter) {
         Some(counted) => counted,
         None => {
-            return Some(format!("{} gave no count of `{counter}` to check against", account.store));
+            return Some(format!(
+                "{} gave no count of `{counter}` to check against",
+                account.store
+            ));
         }
     };
     (counted != claimed).then(|| {
-        format!("{} counted {counted} `{counter}`, the client claims {claimed}", account.store)
+        format!(
+            "{} counted {counted} `{counter}`, the client claims {claimed}",
+            account.store
+        )
     })
 }
 

@@ -6,6 +6,7 @@ use crate::placement::Cpus;
 use crate::{clock, environment, loop_cost, placement, verify};
 use roundtrip_archive::Archive;
 use roundtrip_model::record::{Environment, RunRecord, RunState, TrialRecord};
+use roundtrip_model::workload::Generate;
 use roundtrip_model::{Experiment, Kind, Placement, Problem, Result, Warning, WarningKind};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -51,13 +52,24 @@ pub struct Surroundings<'a> {
 }
 
 /// Runs an experiment from its start.
-pub fn start(experiment: &Experiment, wishes: &Wishes, around: Surroundings<'_>) -> Result<Outcome> {
+pub fn start(
+    experiment: &Experiment,
+    wishes: &Wishes,
+    around: Surroundings<'_>,
+) -> Result<Outcome> {
+    in_loop_is_ours(experiment, wishes)?;
     placement::machine();
     let seed = wishes.seed.map_or_else(crate::random, Ok)? & 0x7fff_ffff_ffff_ffff;
     let mut bench = bench(experiment, seed, wishes, around.stop)?;
     let mut environment = environment::read();
     let exe = &wishes.self_exe;
-    verify::verify(experiment, &bench.host, exe, &wishes.addresses, &mut environment)?;
+    verify::verify(
+        experiment,
+        &bench.host,
+        exe,
+        &wishes.addresses,
+        &mut environment,
+    )?;
     try_stores(&mut bench, &mut environment)?;
     loop_cost::measure(&mut bench, &mut environment)?;
     let now = clock::unix_ms();
@@ -80,7 +92,14 @@ pub fn start(experiment: &Experiment, wishes: &Wishes, around: Surroundings<'_>)
         warnings,
     };
     around.archive.begin(&run)?;
-    carry_on(&mut bench, Outcome { run, trials: Vec::new() }, around)
+    carry_on(
+        &mut bench,
+        Outcome {
+            run,
+            trials: Vec::new(),
+        },
+        around,
+    )
 }
 
 /// Goes on with a run that was stopped or failed, with the same plan and seed.
@@ -97,7 +116,13 @@ pub fn resume(outcome: Outcome, wishes: &Wishes, around: Surroundings<'_>) -> Re
     let experiment = Experiment::parse(&outcome.run.experiment_text, &place)?;
     let mut bench = bench(&experiment, outcome.run.seed, wishes, around.stop)?;
     let mut now = environment::read();
-    verify::verify(&experiment, &bench.host, &wishes.self_exe, &wishes.addresses, &mut now)?;
+    verify::verify(
+        &experiment,
+        &bench.host,
+        &wishes.self_exe,
+        &wishes.addresses,
+        &mut now,
+    )?;
     same_versions(&outcome.run, &now.versions)?;
     carry_on(&mut bench, outcome, around)
 }
@@ -108,17 +133,24 @@ fn bench<'a>(
     wishes: &'a Wishes,
     stop: &'a AtomicBool,
 ) -> Result<Bench<'a>> {
-    Bench::new(experiment, seed, &BenchOptions {
-        self_exe: wishes.self_exe.clone(),
-        addresses: &wishes.addresses,
-        allow_remote: wishes.allow_remote,
-        deadline: wishes.deadline,
-        stop,
-    })
+    Bench::new(
+        experiment,
+        seed,
+        &BenchOptions {
+            self_exe: wishes.self_exe.clone(),
+            addresses: &wishes.addresses,
+            allow_remote: wishes.allow_remote,
+            deadline: wishes.deadline,
+            stop,
+        },
+    )
 }
 
 fn carry_on(bench: &mut Bench<'_>, outcome: Outcome, around: Surroundings<'_>) -> Result<Outcome> {
-    let Outcome { mut run, mut trials } = outcome;
+    let Outcome {
+        mut run,
+        mut trials,
+    } = outcome;
     (around.began)(&run);
     placement::pin_host();
     let started = Instant::now();
@@ -130,7 +162,9 @@ fn carry_on(bench: &mut Bench<'_>, outcome: Outcome, around: Surroundings<'_>) -
         stop: around.stop,
         elapsed: &|| started.elapsed(),
     };
-    engine.run(&mut run, &mut trials).map_err(|problem| with_way_on(problem, &run))?;
+    engine
+        .run(&mut run, &mut trials)
+        .map_err(|problem| with_way_on(problem, &run))?;
     Ok(Outcome { run, trials })
 }
 
@@ -145,9 +179,13 @@ fn try_stores(bench: &mut Bench<'_>, environment: &mut Environment) -> Result<()
                 continue;
             }
             let store = bench.start(name, path, &Cpus::of(Placement::Free))?;
-            environment.versions.insert(name.clone(), store.version().to_owned());
+            environment
+                .versions
+                .insert(name.clone(), store.version().to_owned());
             for (setting, value) in store.settings() {
-                environment.settings.insert(format!("{name} {setting}"), value.clone());
+                environment
+                    .settings
+                    .insert(format!("{name} {setting}"), value.clone());
             }
             store.stop()?;
         }
@@ -171,14 +209,32 @@ fn with_way_on(problem: Problem, run: &RunRecord) -> Problem {
 /// Trials of other versions must not stand in one run with those that are there.
 fn same_versions(run: &RunRecord, now: &std::collections::BTreeMap<String, String>) -> Result<()> {
     let then = &run.environment.versions;
-    match then.iter().find(|(part, version)| now.get(*part) != Some(*version)) {
+    match then
+        .iter()
+        .find(|(part, version)| now.get(*part) != Some(*version))
+    {
         None => Ok(()),
         Some((part, version)) => {
             let present = now.get(part).map_or("not there", String::as_str);
-            let what = format!("`{part}` was {version} when run {} started, and is {present}", run.id);
-            Err(Problem::new(Kind::Usage, what).next("start a new run; see both with `roundtrip diff`"))
+            let what = format!(
+                "`{part}` was {version} when run {} started, and is {present}",
+                run.id
+            );
+            Err(Problem::new(Kind::Usage, what)
+                .next("start a new run; see both with `roundtrip diff`"))
         }
     }
+}
+
+/// In the loop only the published keys can be made, and a store that is not ours needs a prefix.
+fn in_loop_is_ours(experiment: &Experiment, wishes: &Wishes) -> Result<()> {
+    let is_in_loop = experiment.workload.generate == Generate::InLoop;
+    if wishes.addresses.is_empty() || !is_in_loop {
+        return Ok(());
+    }
+    let what = "in-loop keys carry no prefix, which keys on a store that is not ours must have";
+    Err(Problem::new(Kind::Refused, what)
+        .next("let Roundtrip start the store itself, or use --generate prepared"))
 }
 
 fn foreign_warnings(experiment: &Experiment, wishes: &Wishes) -> Result<Vec<Warning>> {

@@ -103,7 +103,11 @@ impl Planner<'_> {
         // Every key once and in order, however the phase will visit them.
         let mut stream = self.stream(first, count, count);
         stream.keys.distribution = roundtrip_model::workload::Distribution::Sequential;
-        self.steps.push(Step::Prepare { target, stream, ttl_s });
+        self.steps.push(Step::Prepare {
+            target,
+            stream,
+            ttl_s,
+        });
     }
 
     fn add(&mut self, number: u64, phase: &Phase) {
@@ -111,13 +115,23 @@ impl Planner<'_> {
         let ttl_s = phase.ttl_s.unwrap_or(0);
         let cold_first = COLD_FIRST + number * COLD_STRETCH;
         if phase.op.needs_data() && self.in_store < keyspace {
-            self.prepare(Target::Store, self.in_store, keyspace - self.in_store, ttl_s);
+            self.prepare(
+                Target::Store,
+                self.in_store,
+                keyspace - self.in_store,
+                ttl_s,
+            );
             self.in_store = keyspace;
         }
         if phase.op == Op::ReadAside {
             self.prepare(Target::Store, cold_first, phase.count - phase.hits(), ttl_s);
             if self.has_cache && self.in_cache < keyspace {
-                self.prepare(Target::Cache, self.in_cache, keyspace - self.in_cache, ttl_s);
+                self.prepare(
+                    Target::Cache,
+                    self.in_cache,
+                    keyspace - self.in_cache,
+                    ttl_s,
+                );
                 self.in_cache = keyspace;
             }
         }
@@ -128,7 +142,12 @@ impl Planner<'_> {
             ..self.stream(0, keyspace, phase.count)
         };
         let new_keys = self.note_writes(phase, keyspace);
-        self.steps.push(Step::Measure { phase: phase.clone(), warmup, stream, new_keys });
+        self.steps.push(Step::Measure {
+            phase: phase.clone(),
+            warmup,
+            stream,
+            new_keys,
+        });
     }
 
     /// Reads warm up on the keys that they will read, which changes nothing. What writes warms up
@@ -166,7 +185,12 @@ impl Planner<'_> {
 /// The parts of a stream, one a client.
 pub fn parts(stream: &Stream, clients: u32) -> Vec<Stream> {
     let of = u64::from(clients);
-    (0..of).map(|part| Stream { part: (part, of), ..stream.clone() }).collect()
+    (0..of)
+        .map(|part| Stream {
+            part: (part, of),
+            ..stream.clone()
+        })
+        .collect()
 }
 
 /// A stream for measuring what a worker's loop costs with a client that does nothing.
@@ -212,7 +236,9 @@ mod tests {
         let phases = "[[phase]]\nop=\"set\"\ncount=100\n[[phase]]\nop=\"get\"\ncount=100";
         let steps = of(phases, "store=\"memcached\"");
         assert_eq!(shape(&steps), [("set".into(), 100), ("get".into(), 100)]);
-        let Step::Measure { new_keys, .. } = &steps[0] else { unreachable!() };
+        let Step::Measure { new_keys, .. } = &steps[0] else {
+            unreachable!()
+        };
         assert_eq!(*new_keys, 100);
     }
 
@@ -224,20 +250,42 @@ mod tests {
 
     #[test]
     fn a_get_after_a_delete_is_prepared_again() {
-        let phases = "[[phase]]\nop=\"delete\"\ncount=50\nwarmup=5\n[[phase]]\nop=\"get\"\ncount=100";
+        let phases =
+            "[[phase]]\nop=\"delete\"\ncount=50\nwarmup=5\n[[phase]]\nop=\"get\"\ncount=100";
         let steps = of(phases, "store=\"memcached\"");
-        let expected = [("Store", 100), ("Store", 5), ("delete", 50), ("Store", 100), ("get", 100)];
-        assert_eq!(shape(&steps), expected.map(|(name, n)| (name.to_owned(), n)));
+        let expected = [
+            ("Store", 100),
+            ("Store", 5),
+            ("delete", 50),
+            ("Store", 100),
+            ("get", 100),
+        ];
+        assert_eq!(
+            shape(&steps),
+            expected.map(|(name, n)| (name.to_owned(), n))
+        );
     }
 
     #[test]
     fn read_aside_finds_every_key_in_the_store_and_the_hot_ones_in_the_cache() {
         let phases = "[[phase]]\nop=\"read_aside\"\ncount=1000\nhit_ratio=0.9";
         let steps = of(phases, "store=\"sqlite\"\ncache=\"floor\"");
-        let expected = [("Store", 900), ("Store", 100), ("Cache", 900), ("read_aside", 1000)];
-        assert_eq!(shape(&steps), expected.map(|(name, n)| (name.to_owned(), n)));
-        let Step::Measure { stream, .. } = &steps[3] else { unreachable!() };
-        let Step::Prepare { stream: cold, .. } = &steps[1] else { unreachable!() };
+        let expected = [
+            ("Store", 900),
+            ("Store", 100),
+            ("Cache", 900),
+            ("read_aside", 1000),
+        ];
+        assert_eq!(
+            shape(&steps),
+            expected.map(|(name, n)| (name.to_owned(), n))
+        );
+        let Step::Measure { stream, .. } = &steps[3] else {
+            unreachable!()
+        };
+        let Step::Prepare { stream: cold, .. } = &steps[1] else {
+            unreachable!()
+        };
         let missed: Vec<_> = stream.operations().filter(|op| !op.expect_hit).collect();
         assert_eq!(missed.len(), 100);
         for (op, there) in missed.iter().zip(cold.operations()) {
@@ -253,8 +301,13 @@ mod tests {
 
     #[test]
     fn a_warm_up_that_writes_leaves_the_measured_keys_alone() {
-        let steps = of("[[phase]]\nop=\"set\"\ncount=100\nwarmup=10", "store=\"memcached\"");
-        let Step::Measure { warmup, stream, .. } = &steps[0] else { unreachable!() };
+        let steps = of(
+            "[[phase]]\nop=\"set\"\ncount=100\nwarmup=10",
+            "store=\"memcached\"",
+        );
+        let Step::Measure { warmup, stream, .. } = &steps[0] else {
+            unreachable!()
+        };
         let measured: Vec<_> = stream.operations().map(|op| op.key).collect();
         assert!(warmup.operations().all(|op| !measured.contains(&op.key)));
         assert!(measured.iter().all(|key| key.starts_with(b"p:")));

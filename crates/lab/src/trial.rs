@@ -58,7 +58,11 @@ pub fn run(bench: &mut Bench<'_>, plan: &TrialPlan) -> Result<TrialRecord> {
     let cpus = Cpus::of(plan.placement);
     let mut servers = Servers {
         store: bench.start(&path.store, &path, &cpus)?,
-        cache: path.cache.as_deref().map(|name| bench.start(name, &path, &cpus)).transpose()?,
+        cache: path
+            .cache
+            .as_deref()
+            .map(|name| bench.start(name, &path, &cpus))
+            .transpose()?,
     };
     let done = run_steps(bench, plan, &path, &cpus, &mut servers, &mut trial);
     let done = done.map_err(|problem| blame(problem, &mut servers));
@@ -85,17 +89,40 @@ fn run_steps(
     servers: &mut Servers,
     trial: &mut TrialRecord,
 ) -> Result<()> {
-    let steps = steps::steps(bench.experiment, &plan.contestant, path, bench.seed, bench.prefix(path));
+    let steps = steps::steps(
+        bench.experiment,
+        &plan.contestant,
+        path,
+        bench.seed,
+        bench.prefix(path),
+    );
     for step in steps {
         bench.interrupted()?;
-        let mut clients = Clients { bench, path, cpus, servers };
+        let mut clients = Clients {
+            bench,
+            path,
+            cpus,
+            servers,
+        };
         match step {
-            Step::Prepare { target, stream, ttl_s } => {
+            Step::Prepare {
+                target,
+                stream,
+                ttl_s,
+            } => {
                 prepare(&mut clients, target, &stream, ttl_s)?;
             }
-            Step::Measure { phase, warmup, stream, new_keys } => {
+            Step::Measure {
+                phase,
+                warmup,
+                stream,
+                new_keys,
+            } => {
                 let record = phase::measure(&mut clients, &phase, &warmup, &stream)?;
-                let expected = Expected { ops: stream.count, new_keys };
+                let expected = Expected {
+                    ops: stream.count,
+                    new_keys,
+                };
                 judge(&record, &expected, path, trial, bench);
                 note_evictions(&record, trial);
                 trial.phases.push(record);
@@ -105,14 +132,22 @@ fn run_steps(
     Ok(())
 }
 
-fn prepare(clients: &mut Clients<'_, '_>, target: Target, stream: &Stream, ttl_s: u32) -> Result<()> {
+fn prepare(
+    clients: &mut Clients<'_, '_>,
+    target: Target,
+    stream: &Stream,
+    ttl_s: u32,
+) -> Result<()> {
     let stored = phase::prepare(clients, target, stream, ttl_s)?;
     if stored == stream.count {
         return Ok(());
     }
-    Err(Problem::new(Kind::Failed, format!("only {stored} of {} keys could be set", stream.count))
-        .at(clients.path.to_string())
-        .next("give the store more memory, or use fewer or smaller keys"))
+    Err(Problem::new(
+        Kind::Failed,
+        format!("only {stored} of {} keys could be set", stream.count),
+    )
+    .at(clients.path.to_string())
+    .next("give the store more memory, or use fewer or smaller keys"))
 }
 
 /// Voids the trial where a phase's counts do not agree with the servers'.
@@ -125,12 +160,21 @@ fn judge(
 ) {
     let empty = Witness::default();
     let account = |store: &'_ str, role: &str| -> (String, Witness) {
-        (store.to_owned(), record.witness.get(role).unwrap_or(&empty).clone())
+        (
+            store.to_owned(),
+            record.witness.get(role).unwrap_or(&empty).clone(),
+        )
     };
     let (store, witness) = account(&path.store, phase::STORE);
-    let store_account =
-        Account { store: &store, witness: &witness, names: bench.witness_names(&path.store) };
-    let cache = path.cache.as_deref().map(|name| (name, account(name, phase::CACHE)));
+    let store_account = Account {
+        store: &store,
+        witness: &witness,
+        names: bench.witness_names(&path.store),
+    };
+    let cache = path
+        .cache
+        .as_deref()
+        .map(|name| (name, account(name, phase::CACHE)));
     let cache_account = cache.as_ref().map(|(name, (store, witness))| Account {
         store,
         witness,
@@ -145,7 +189,9 @@ fn note_evictions(record: &PhaseRecord, trial: &mut TrialRecord) {
     for witness in record.witness.values() {
         if let Some(evicted) = witness.grew("evictions").filter(|n| *n > 0) {
             let detail = format!("{evicted} items were evicted during `{}`", record.name);
-            trial.warnings.push(Warning::new(WarningKind::Evictions, &trial.variant, detail));
+            trial
+                .warnings
+                .push(Warning::new(WarningKind::Evictions, &trial.variant, detail));
         }
     }
 }

@@ -1,14 +1,14 @@
 //! Before anything runs: can every variant be had on this machine? What it learns on the way
 //! (versions, settings) goes into the run's environment.
 
+use crate::bench::{Addresses, client_path};
 use roundtrip_model::contract::{ClientInfo, Described};
 use roundtrip_model::record::Environment;
 use roundtrip_model::{Experiment, Kind, Op, Path, Problem, Result, Warning, WarningKind};
+use roundtrip_stores::Transport;
 use roundtrip_workers::Host;
 use std::collections::BTreeSet;
 use std::path::Path as FilePath;
-
-use crate::bench::Addresses;
 
 /// Checks every variant; a problem says which one and what to do.
 pub fn verify(
@@ -27,7 +27,13 @@ pub fn verify(
 }
 
 fn ops(experiment: &Experiment, variant: &str) -> BTreeSet<Op> {
-    experiment.workload.phases.iter().filter(|p| p.concerns(variant)).map(|p| p.op).collect()
+    experiment
+        .workload
+        .phases
+        .iter()
+        .filter(|p| p.concerns(variant))
+        .map(|p| p.op)
+        .collect()
 }
 
 /// Checks one path for some ops.
@@ -43,7 +49,8 @@ pub fn verify_path(
         store(name, self_exe, addresses, environment)?;
     }
     let ops: Vec<Op> = ops.iter().copied().collect();
-    let client = host.client_for(path, &ops)?;
+    path.transport().parse::<Transport>()?;
+    let client = host.client_for(&client_path(path), &ops)?;
     note_client(path, &host.describe(path.language())?, &client, environment);
     Ok(())
 }
@@ -56,12 +63,17 @@ fn store(
 ) -> Result<()> {
     let manifest = roundtrip_stores::find(name)?;
     if let Some(address) = addresses.get(name) {
-        environment.settings.insert(format!("{name} address"), address.clone());
+        environment
+            .settings
+            .insert(format!("{name} address"), address.clone());
         return Ok(());
     }
     let installed = roundtrip_stores::doctor(manifest, self_exe);
     if !installed.is_available() {
-        let problem = Problem::new(Kind::Missing, format!("{} is not installed", manifest.title));
+        let problem = Problem::new(
+            Kind::Missing,
+            format!("{} is not installed", manifest.title),
+        );
         return Err(match installed.install {
             Some(command) => problem.next(command),
             None => problem,
@@ -79,24 +91,39 @@ fn note_client(
     client: &ClientInfo,
     environment: &mut Environment,
 ) {
-    environment.versions.insert(described.language.clone(), described.runtime.clone());
-    if let Some(version) = client.version.as_ref().filter(|_| path.client != described.language) {
-        environment.versions.insert(path.client.clone(), version.clone());
+    environment
+        .versions
+        .insert(described.language.clone(), described.runtime.clone());
+    if let Some(version) = client
+        .version
+        .as_ref()
+        .filter(|_| path.client != described.language)
+    {
+        environment
+            .versions
+            .insert(path.client.clone(), version.clone());
     }
     for (name, value) in &described.settings {
-        environment.settings.insert(format!("{} {name}", described.language), value.clone());
+        environment
+            .settings
+            .insert(format!("{} {name}", described.language), value.clone());
     }
 }
 
 /// An address for a store that no variant uses is a slip worth an error.
 fn unused_addresses(experiment: &Experiment, addresses: &Addresses) -> Result<()> {
     let used = |name: &String| {
-        experiment.variants.iter().any(|v| v.path.store == *name || v.path.cache.as_ref() == Some(name))
+        experiment
+            .variants
+            .iter()
+            .any(|v| v.path.store == *name || v.path.cache.as_ref() == Some(name))
     };
     match addresses.keys().find(|name| !used(name)) {
         None => Ok(()),
-        Some(name) => Err(Problem::new(Kind::Usage, format!("no variant uses the store `{name}`"))
-            .next("leave its address out, or use it in a variant")),
+        Some(name) => Err(
+            Problem::new(Kind::Usage, format!("no variant uses the store `{name}`"))
+                .next("leave its address out, or use it in a variant"),
+        ),
     }
 }
 
@@ -105,7 +132,11 @@ pub fn warnings(environment: &Environment) -> Vec<Warning> {
     let on = |name: &str| environment.settings.get(name).map(String::as_str);
     let mut warnings = Vec::new();
     if on("php xdebug").is_some_and(|value| value != "off") {
-        warnings.push(Warning::new(WarningKind::XdebugOn, "php", "Xdebug is loaded"));
+        warnings.push(Warning::new(
+            WarningKind::XdebugOn,
+            "php",
+            "Xdebug is loaded",
+        ));
     }
     warnings
 }

@@ -14,7 +14,7 @@ mod view;
 pub use diff::{diff, diff_json};
 pub use formats::json::SCHEMA;
 pub use formats::{Format, format, formats};
-pub use lists::{fidelity, runs, show};
+pub use lists::{fidelity, named, runs, show};
 
 use roundtrip_model::Experiment;
 use roundtrip_model::analysis::Analysis;

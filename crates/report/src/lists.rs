@@ -11,11 +11,17 @@ use roundtrip_model::fidelity::{FidelityColumn, FidelityTable};
 use roundtrip_model::record::{RunOverview, RunState, TrialRecord, Validity};
 
 fn column(head: &str, right: bool) -> Column {
-    Column { head: clean(head), right }
+    Column {
+        head: clean(head),
+        right,
+    }
 }
 
 fn cell(text: impl AsRef<str>, tone: Tone) -> Cell {
-    Cell { text: clean(text.as_ref()), tone }
+    Cell {
+        text: clean(text.as_ref()),
+        tone,
+    }
 }
 
 fn plain(text: impl AsRef<str>) -> Cell {
@@ -29,6 +35,18 @@ fn state(state: RunState) -> Cell {
         RunState::Interrupted => cell("interrupted", Tone::Plain),
         RunState::Failed => cell("failed", Tone::Bad),
     }
+}
+
+/// Names, each with what is to be said of it below it, wrapped.
+pub fn named(items: &[(String, Vec<String>)], options: &RenderOptions) -> Vec<u8> {
+    let mut screen = Screen::new(options);
+    for (name, lines) in items {
+        screen.wrap(&words_of(&clean(name), Style::Strong), 0, 2);
+        for line in lines {
+            screen.wrap(&words_of(&clean(line), Style::Plain), 4, 6);
+        }
+    }
+    screen.finish()
 }
 
 /// The runs of an archive.
@@ -64,7 +82,12 @@ pub fn runs(runs: &[RunOverview], options: &RenderOptions) -> Vec<u8> {
 pub fn show(document: &Document, options: &RenderOptions) -> Vec<u8> {
     let run = &document.run;
     let mut screen = Screen::new(options);
-    let title = format!("Run {} of {}: {}", run.id, run.experiment, state(run.state).text);
+    let title = format!(
+        "Run {} of {}: {}",
+        run.id,
+        run.experiment,
+        state(run.state).text
+    );
     screen.wrap(&words_of(&clean(&title), Style::Title), 0, 0);
     screen.wrap(&words_of(&clean(&run.command), Style::Dim), 0, 2);
     for phase in &document.experiment.workload.phases {
@@ -79,9 +102,20 @@ pub fn show(document: &Document, options: &RenderOptions) -> Vec<u8> {
                 plain((trial.block + 1).to_string()),
                 plain(&trial.variant),
                 plain(trial.placement.name()),
-                plain(metric.of(done).map_or(UNKNOWN.to_owned(), |x| figure(metric, x))),
-                plain(done.quantile(0.5).map_or(UNKNOWN.to_owned(), crate::number::nanos)),
-                if is_void { cell("void", Tone::Bad) } else { cell("valid", Tone::Dim) },
+                plain(
+                    metric
+                        .of(done)
+                        .map_or(UNKNOWN.to_owned(), |x| figure(metric, x)),
+                ),
+                plain(
+                    done.quantile(0.5)
+                        .map_or(UNKNOWN.to_owned(), crate::number::nanos),
+                ),
+                if is_void {
+                    cell("void", Tone::Bad)
+                } else {
+                    cell("valid", Tone::Dim)
+                },
             ])
         });
         let table = Table {
@@ -106,7 +140,11 @@ fn voids(screen: &mut Screen, trials: &[TrialRecord]) {
     for trial in trials {
         if let Validity::Void(reason) = &trial.validity {
             screen.blank();
-            let line = format!("void: block {}, {}: {reason}", trial.block + 1, trial.variant);
+            let line = format!(
+                "void: block {}, {}: {reason}",
+                trial.block + 1,
+                trial.variant
+            );
             screen.wrap(&words_of(&clean(&line), Style::Plain), 0, 2);
         }
     }
@@ -115,13 +153,22 @@ fn voids(screen: &mut Screen, trials: &[TrialRecord]) {
 /// What became of values of every type: `=` where value and type came back as they were.
 pub fn fidelity(table: &FidelityTable, options: &RenderOptions) -> Vec<u8> {
     let mut columns = vec![column("value", false), column("written", false)];
-    columns.extend(table.columns.iter().map(|c| column(&heading(&c.path), false)));
+    columns.extend(
+        table
+            .columns
+            .iter()
+            .map(|c| column(&heading(&c.path), false)),
+    );
     let rows = table.written.iter().enumerate().map(|(i, written)| {
         let mut row = vec![plain(&written.name), plain(in_words(written))];
         row.extend(table.columns.iter().map(|column| came_back(column, i)));
         row
     });
-    let drawn = Table { caption: "What came back".to_owned(), columns, rows: rows.collect() };
+    let drawn = Table {
+        caption: "What came back".to_owned(),
+        columns,
+        rows: rows.collect(),
+    };
     let mut screen = Screen::new(options);
     draw_table(&mut screen, &drawn);
     screen.blank();
@@ -168,6 +215,9 @@ fn notes(screen: &mut Screen, column: &FidelityColumn) {
         }
     }
     for row in &column.without_classes {
-        line(format!("{} without its class: {}", row.name, in_words(row)), Style::Plain);
+        line(
+            format!("{} without its class: {}", row.name, in_words(row)),
+            Style::Plain,
+        );
     }
 }

@@ -419,14 +419,20 @@ fn delta(text: &str) -> roundtrip_model::Result<f64> {
 
 /// Parses `90s`, `5m`, `1.5h` or plain seconds.
 fn duration(text: &str) -> roundtrip_model::Result<Duration> {
-    let split = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
+    let split = text
+        .find(|c: char| c.is_ascii_alphabetic())
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let seconds = match unit {
         "ms" => 0.001,
         "" | "s" => 1.0,
         "m" | "min" => 60.0,
         "h" => 3600.0,
-        _ => return Err(usage(format!("`{unit}` is no unit of time: use ms, s, m or h"))),
+        _ => {
+            return Err(usage(format!(
+                "`{unit}` is no unit of time: use ms, s, m or h"
+            )));
+        }
     };
     number
         .parse::<f64>()
@@ -449,7 +455,13 @@ mod tests {
 
     #[test]
     fn times_are_read_with_their_units() {
-        for (text, ms) in [("90s", 90_000), ("5m", 300_000), ("1.5h", 5_400_000), ("250ms", 250), ("2", 2000)] {
+        for (text, ms) in [
+            ("90s", 90_000),
+            ("5m", 300_000),
+            ("1.5h", 5_400_000),
+            ("250ms", 250),
+            ("2", 2000),
+        ] {
             assert_eq!(duration(text).unwrap(), Duration::from_millis(ms), "{text}");
         }
         for text in ["", "s", "-1s", "0s", "5x", "1e99h", "nan"] {

@@ -31,8 +31,11 @@ pub fn write(bytes: &[u8]) -> Result<()> {
 pub fn written(outcome: io::Result<()>) -> Result<()> {
     match outcome {
         Err(e) if e.kind() == ErrorKind::BrokenPipe => Ok(()),
-        Err(e) => Err(Problem::new(Kind::Failed, format!("standard output cannot be written: {e}"))
-            .next("free some space, or write somewhere else")),
+        Err(e) => Err(Problem::new(
+            Kind::Failed,
+            format!("standard output cannot be written: {e}"),
+        )
+        .next("free some space, or write somewhere else")),
         Ok(()) => Ok(()),
     }
 }
@@ -52,14 +55,22 @@ pub fn json(value: &impl serde::Serialize) -> Result<()> {
 /// How text on standard output is to look.
 pub fn look() -> RenderOptions {
     let color = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    RenderOptions { width: width(), color }
+    RenderOptions {
+        width: width(),
+        color,
+    }
 }
 
 fn width() -> usize {
-    let asked = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok());
+    let asked = std::env::var("COLUMNS")
+        .ok()
+        .and_then(|text| text.parse().ok());
     let real = rustix::termios::tcgetwinsize(io::stdout())
         .ok()
         .map(|size| usize::from(size.ws_col))
         .filter(|columns| *columns > 0);
-    asked.or(real).unwrap_or(DEFAULT_WIDTH).clamp(*WIDTHS.start(), *WIDTHS.end())
+    asked
+        .or(real)
+        .unwrap_or(DEFAULT_WIDTH)
+        .clamp(*WIDTHS.start(), *WIDTHS.end())
 }

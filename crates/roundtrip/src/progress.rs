@@ -56,15 +56,22 @@ impl Observer for Progress {
     fn trial_ended(&mut self, trial: &TrialRecord) {
         if let Validity::Void(reason) = &trial.validity {
             let (block, variant) = (trial.block + 1, &trial.variant);
-            self.bar.println(format!("void: block {block}, {variant}: {reason}"));
+            self.bar
+                .println(format!("void: block {block}, {variant}: {reason}"));
         }
     }
 
     fn looked(&mut self, blocks: u32, analysis: &Analysis) {
-        let open =
-            analysis.comparisons.iter().filter(|c| c.verdict == Verdict::Undecided).count();
+        let open = analysis
+            .comparisons
+            .iter()
+            .filter(|c| c.verdict == Verdict::Undecided)
+            .count();
         let all = analysis.comparisons.len();
-        self.bar.println(format!("after {blocks} blocks: {} of {all} comparisons decided", all - open));
+        self.bar.println(format!(
+            "after {blocks} blocks: {} of {all} comparisons decided",
+            all - open
+        ));
     }
 }
 

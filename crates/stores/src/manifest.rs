@@ -82,6 +82,10 @@ pub struct Process {
     pub tcp: Vec<String>,
     /// Or these, to listen on a unix socket. Absent: it cannot.
     pub unix: Option<Vec<String>>,
+    /// Options of the server that a path may ask for (`native@floor?delay=constant:200us`), each
+    /// with the arguments that set it, in which `{value}` stands for what was asked.
+    #[serde(default)]
+    pub options: BTreeMap<String, Vec<String>>,
     /// How long it may take until it answers.
     pub ready_within_ms: u64,
     /// How long it may take to end when asked to; then it is killed.
@@ -201,6 +205,9 @@ impl Manifest {
         for arg in all.chain(process.unix.iter().flatten()) {
             check_placeholders(arg)?;
         }
+        for arg in process.options.values().flatten() {
+            check_placeholders(&arg.replace("{value}", ""))?;
+        }
         let names = |args: &[String], what: &str| args.iter().any(|arg| arg.contains(what));
         if !names(&process.tcp, "{port}") {
             return Err("`tcp` does not say {port}".to_owned());
@@ -223,6 +230,19 @@ impl Manifest {
     /// The store's own name for a counter, where it has it.
     pub fn counter(&self, quantity: Quantity) -> Option<&str> {
         self.witness.get(&quantity).map(String::as_str)
+    }
+
+    /// The arguments that set an option of the server; `None` where it has no such option.
+    pub fn option(&self, name: &str, value: &str) -> Option<Vec<String>> {
+        let Life::Process(process) = &self.life else {
+            return None;
+        };
+        let args = process.options.get(name)?;
+        Some(
+            args.iter()
+                .map(|arg| arg.replace("{value}", value))
+                .collect(),
+        )
     }
 
     /// The one command that installs it; `None` for what is built in.

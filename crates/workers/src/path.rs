@@ -5,7 +5,8 @@ use roundtrip_model::contract::ClientInfo;
 use roundtrip_model::names::unknown;
 use roundtrip_model::{Kind, Op, Path, Problem, Result};
 
-/// Options that are the host's own, for every client, and are never sent to a worker.
+/// Options that are the host's to act on and are never sent to a worker: the transport decides the
+/// endpoint, and a depth, which not every client has, comes with each phase.
 pub const HOST_OPTIONS: [&str; 2] = ["depth", "transport"];
 
 impl Host {
@@ -49,12 +50,12 @@ fn can(client: &ClientInfo, path: &Path, ops: &[Op]) -> Result<()> {
 
 fn takes(client: &ClientInfo, path: &Path) -> Result<()> {
     for (name, value) in &path.options {
-        if HOST_OPTIONS.contains(&name.as_str()) {
+        if name == "transport" {
             continue;
         }
         let Some(values) = client.options.get(name) else {
             let own = client.options.keys().map(String::as_str);
-            return Err(unknown("option", name, own.chain(HOST_OPTIONS)));
+            return Err(unknown("option", name, own.chain(["transport"])));
         };
         if !values.is_empty() && !values.contains(value) {
             let noun = format!("value of `{name}`");

@@ -42,7 +42,14 @@ struct Fake<'a> {
 
 impl<'a> Fake<'a> {
     fn new(clock: &'a Cell<Duration>, wall_ns: fn(&str) -> u64) -> Self {
-        Fake { wall_ns, clock, stop_after: None, fails_at: None, void: None, ran: 0 }
+        Fake {
+            wall_ns,
+            clock,
+            stop_after: None,
+            fails_at: None,
+            void: None,
+            ran: 0,
+        }
     }
 }
 
@@ -67,7 +74,11 @@ impl TrialRunner for Fake<'_> {
             placement: plan.placement,
             started_unix_ms: 0,
             took_ns: 1,
-            validity: if is_void { Validity::Void("it lied".into()) } else { Validity::Valid },
+            validity: if is_void {
+                Validity::Void("it lied".into())
+            } else {
+                Validity::Valid
+            },
             phases: vec![phase((self.wall_ns)(&plan.contestant) + noise)],
             warnings: Vec::new(),
         })
@@ -145,17 +156,30 @@ fn go_until(
         elapsed: &|| clock.get(),
     }
     .run(&mut run, &mut trials);
-    Went { run, trials, kept, result }
+    Went {
+        run,
+        trials,
+        kept,
+        result,
+    }
 }
 
 fn twice_as_slow(contestant: &str) -> u64 {
-    if contestant.starts_with('b') { 2_000_000 } else { 1_000_000 }
+    if contestant.starts_with('b') {
+        2_000_000
+    } else {
+        1_000_000
+    }
 }
 
 #[test]
 fn a_clear_difference_ends_the_run_at_a_planned_look() {
     let clock = Cell::default();
-    let went = go(&experiment(""), &mut Fake::new(&clock, twice_as_slow), Vec::new());
+    let went = go(
+        &experiment(""),
+        &mut Fake::new(&clock, twice_as_slow),
+        Vec::new(),
+    );
     went.result.unwrap();
     assert_eq!(went.run.end_reason, Some(EndReason::Decided));
     let blocks = *went.run.looks.last().unwrap();
@@ -175,7 +199,10 @@ fn the_budget_ends_a_run_before_a_block_that_would_not_fit() {
     let went = go(&e, &mut Fake::new(&clock, |_| 1_000_000), Vec::new());
     went.result.unwrap();
     assert_eq!(went.run.end_reason, Some(EndReason::Budget));
-    assert_eq!((went.trials.len(), went.run.looks.as_slice()), (18, [5, 6].as_slice()));
+    assert_eq!(
+        (went.trials.len(), went.run.looks.as_slice()),
+        (18, [5, 6].as_slice())
+    );
     assert!(last_look_is_final(&went.run));
 }
 
@@ -184,10 +211,16 @@ fn ctrl_c_keeps_finished_trials_and_a_resumed_run_has_the_same_plan() {
     let clock = Cell::default();
     let e = experiment("max_blocks = 5");
     let stop = AtomicBool::new(false);
-    let mut fake = Fake { stop_after: Some((4, &stop)), ..Fake::new(&clock, twice_as_slow) };
+    let mut fake = Fake {
+        stop_after: Some((4, &stop)),
+        ..Fake::new(&clock, twice_as_slow)
+    };
     let stopped = go_until(&e, &mut fake, Vec::new(), &stop);
     assert_eq!(stopped.result.unwrap_err().kind, Kind::Interrupted);
-    assert_eq!((stopped.run.state, stopped.kept.trials.len()), (RunState::Interrupted, 4));
+    assert_eq!(
+        (stopped.run.state, stopped.kept.trials.len()),
+        (RunState::Interrupted, 4)
+    );
 
     let mut rest = Fake::new(&clock, twice_as_slow);
     let resumed = go(&e, &mut rest, stopped.trials);
@@ -195,7 +228,10 @@ fn ctrl_c_keeps_finished_trials_and_a_resumed_run_has_the_same_plan() {
     assert_eq!((rest.ran, resumed.trials.len()), (11, 15));
     let whole = go(&e, &mut Fake::new(&clock, twice_as_slow), Vec::new());
     let order = |went: &Went| -> Vec<(u32, u32, String)> {
-        went.trials.iter().map(|t| (t.block, t.position, t.variant.clone())).collect()
+        went.trials
+            .iter()
+            .map(|t| (t.block, t.position, t.variant.clone()))
+            .collect()
     };
     assert_eq!(order(&resumed), order(&whole));
 }
@@ -203,16 +239,25 @@ fn ctrl_c_keeps_finished_trials_and_a_resumed_run_has_the_same_plan() {
 #[test]
 fn a_server_that_dies_ends_the_run_and_loses_nothing() {
     let clock = Cell::default();
-    let mut fake = Fake { fails_at: Some(7), ..Fake::new(&clock, twice_as_slow) };
+    let mut fake = Fake {
+        fails_at: Some(7),
+        ..Fake::new(&clock, twice_as_slow)
+    };
     let went = go(&experiment(""), &mut fake, Vec::new());
     assert_eq!(went.result.unwrap_err().what, "the server died");
-    assert_eq!((went.run.state, went.kept.trials.len()), (RunState::Failed, 7));
+    assert_eq!(
+        (went.run.state, went.kept.trials.len()),
+        (RunState::Failed, 7)
+    );
 }
 
 #[test]
 fn a_client_that_always_lies_ends_the_run_as_void() {
     let clock = Cell::default();
-    let mut fake = Fake { void: Some("b@s"), ..Fake::new(&clock, twice_as_slow) };
+    let mut fake = Fake {
+        void: Some("b@s"),
+        ..Fake::new(&clock, twice_as_slow)
+    };
     let went = go(&experiment(""), &mut fake, Vec::new());
     let problem = went.result.unwrap_err();
     assert_eq!(problem.kind, Kind::Void);

@@ -39,31 +39,61 @@ fn names() -> WitnessNames {
 fn grew(pairs: &[(&str, u64)]) -> Witness {
     Witness {
         before: pairs.iter().map(|(k, _)| ((*k).to_owned(), 5)).collect(),
-        after: pairs.iter().map(|(k, v)| ((*k).to_owned(), v + 5)).collect(),
+        after: pairs
+            .iter()
+            .map(|(k, v)| ((*k).to_owned(), v + 5))
+            .collect(),
     }
 }
 
-fn said(phase: &PhaseRecord, new_keys: u64, store: &Witness, cache: Option<&Witness>) -> Option<String> {
+fn said(
+    phase: &PhaseRecord,
+    new_keys: u64,
+    store: &Witness,
+    cache: Option<&Witness>,
+) -> Option<String> {
     let names = names();
-    let account =
-        |store, witness| Account { store, witness, names: &names };
+    let account = |store, witness| Account {
+        store,
+        witness,
+        names: &names,
+    };
     let cache = cache.map(|witness| account("cache", witness));
-    objection(phase, &Expected { ops: 100, new_keys }, &account("memcached", store), cache.as_ref())
+    objection(
+        phase,
+        &Expected { ops: 100, new_keys },
+        &account("memcached", store),
+        cache.as_ref(),
+    )
 }
 
 #[test]
 fn counts_that_agree_raise_no_objection() {
     let get = phase(Op::Get, &[("hit", 90), ("miss", 10)], &[]);
-    assert_eq!(said(&get, 0, &grew(&[("cmd_get", 100), ("get_hits", 90)]), None), None);
+    assert_eq!(
+        said(&get, 0, &grew(&[("cmd_get", 100), ("get_hits", 90)]), None),
+        None
+    );
     let set = phase(Op::Set, &[("stored", 100)], &[]);
-    assert_eq!(said(&set, 60, &grew(&[("cmd_set", 100), ("curr_items", 60)]), None), None);
+    assert_eq!(
+        said(
+            &set,
+            60,
+            &grew(&[("cmd_set", 100), ("curr_items", 60)]),
+            None
+        ),
+        None
+    );
 }
 
 #[test]
 fn a_client_that_claims_more_than_the_server_saw_is_found() {
     let get = phase(Op::Get, &[("hit", 100)], &[]);
     let objection = said(&get, 0, &grew(&[("cmd_get", 1), ("get_hits", 1)]), None).unwrap();
-    assert_eq!(objection, "memcached counted 1 `cmd_get`, the client claims 100");
+    assert_eq!(
+        objection,
+        "memcached counted 1 `cmd_get`, the client claims 100"
+    );
 }
 
 #[test]
@@ -72,7 +102,13 @@ fn a_client_that_lies_about_hits_or_items_is_found() {
     let objection = said(&get, 0, &grew(&[("cmd_get", 100), ("get_hits", 99)]), None).unwrap();
     assert!(objection.contains("99 `get_hits`"), "{objection}");
     let set = phase(Op::Set, &[("stored", 100)], &[]);
-    let objection = said(&set, 100, &grew(&[("cmd_set", 100), ("curr_items", 1)]), None).unwrap();
+    let objection = said(
+        &set,
+        100,
+        &grew(&[("cmd_set", 100), ("curr_items", 1)]),
+        None,
+    )
+    .unwrap();
     assert!(objection.contains("1 `curr_items`"), "{objection}");
 }
 

@@ -15,7 +15,10 @@ use std::path::{Path, PathBuf};
 /// Roundtrip's own executable.
 pub fn self_exe() -> Result<PathBuf> {
     std::env::current_exe().map_err(|e| {
-        Problem::new(Kind::Internal, format!("Roundtrip cannot find its own executable: {e}"))
+        Problem::new(
+            Kind::Internal,
+            format!("Roundtrip cannot find its own executable: {e}"),
+        )
     })
 }
 
@@ -132,7 +135,12 @@ pub fn document(outcome: Outcome) -> Result<Document> {
     let experiment = Experiment::parse(&run.experiment_text, &place)?;
     let is_final = engine::last_look_is_final(&run);
     let analysis = stats::analyse(&experiment, &trials, &run.looks, is_final);
-    Ok(Document { run, experiment, trials, analysis })
+    Ok(Document {
+        run,
+        experiment,
+        trials,
+        analysis,
+    })
 }
 
 /// A document in a format, for standard output.
@@ -143,7 +151,9 @@ pub fn rendered(document: &Document, format: &str) -> Result<Vec<u8>> {
 /// Writes the HTML report beside the archive.
 fn write_page(document: &Document) -> Result<PathBuf> {
     let archive = roundtrip_archive::default_path()?;
-    let page = archive.with_file_name("reports").join(format!("{}.html", document.run.id));
+    let page = archive
+        .with_file_name("reports")
+        .join(format!("{}.html", document.run.id));
     write_file(&page, &rendered(document, "html")?)?;
     Ok(page)
 }
@@ -151,9 +161,10 @@ fn write_page(document: &Document) -> Result<PathBuf> {
 /// Writes a file, making its directory.
 pub fn write_file(file: &Path, bytes: &[u8]) -> Result<()> {
     let made = file.parent().map_or(Ok(()), std::fs::create_dir_all);
-    made.and_then(|()| std::fs::write(file, bytes)).map_err(|e| {
-        Problem::new(Kind::Failed, format!("a file cannot be written: {e}"))
-            .at(file.display().to_string())
-            .next("free some space, or name another file with --output")
-    })
+    made.and_then(|()| std::fs::write(file, bytes))
+        .map_err(|e| {
+            Problem::new(Kind::Failed, format!("a file cannot be written: {e}"))
+                .at(file.display().to_string())
+                .next("free some space, or name another file with --output")
+        })
 }

@@ -12,7 +12,11 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let wishes = common::wishes(&args.how)?;
     let (_, names) = common::addresses(&args.how.stores);
     let store = names.first().map(String::as_str);
-    let paths: Result<Vec<Path>> = args.paths.iter().map(|path| Path::parse(path, store)).collect();
+    let paths: Result<Vec<Path>> = args
+        .paths
+        .iter()
+        .map(|path| Path::parse(path, store))
+        .collect();
     let placements = match args.method.placement.as_slice() {
         [] => vec![Placement::Split],
         asked => asked.to_vec(),
@@ -28,9 +32,17 @@ pub fn run(args: &CompareArgs) -> Result<()> {
         concurrency: args.concurrency,
         blocks: args.method.blocks,
         delta: args.method.delta.unwrap_or(0.05),
-        budget_s: args.method.budget.map_or(BUDGET_S, |budget| budget.as_secs_f64()),
+        budget_s: args
+            .method
+            .budget
+            .map_or(BUDGET_S, |budget| budget.as_secs_f64()),
         placements,
         published_recipe: args.generate.map(Into::into),
     })?;
-    common::session(From::Start(&experiment), &wishes, &args.how.format, args.how.quiet)
+    common::session(
+        From::Start(&experiment),
+        &wishes,
+        &args.how.format,
+        args.how.quiet,
+    )
 }

@@ -4,7 +4,7 @@ use super::common;
 use crate::args::{FormatArgs, TextOrJson};
 use crate::output;
 use roundtrip_lab::doctor::{self, Part};
-use roundtrip_model::{Kind, Problem, Result};
+use roundtrip_model::Result;
 use std::fmt::Write;
 
 pub fn run(args: &FormatArgs) -> Result<()> {
@@ -37,19 +37,15 @@ fn section(text: &mut String, title: &str, parts: &[Part]) {
 /// The details of parts, for `list`.
 pub fn details(parts: &[Part], format: TextOrJson) -> Result<()> {
     if format == TextOrJson::Json {
-        return output::write(
-            serde_json::to_string_pretty(parts)
-                .map_err(|e| Problem::new(Kind::Internal, e.to_string()))?
-                .as_bytes(),
-        );
+        return output::json(&parts);
     }
-    let mut text = String::new();
-    for part in parts {
-        let state = part.version.as_deref().unwrap_or("not installed: see `roundtrip doctor`");
-        let _ = writeln!(text, "{}  {state}", part.name);
-        for detail in &part.details {
-            let _ = writeln!(text, "    {detail}");
-        }
-    }
-    output::write(text.as_bytes())
+    let item = |part: &Part| {
+        let state = part
+            .version
+            .as_deref()
+            .unwrap_or("not installed: see `roundtrip doctor`");
+        (format!("{}  {state}", part.name), part.details.clone())
+    };
+    let items: Vec<_> = parts.iter().map(item).collect();
+    output::write(&roundtrip_report::named(&items, &output::look()))
 }

@@ -16,18 +16,19 @@ pub fn run(args: &FidelityArgs) -> Result<()> {
         let path = Path::parse(text, names.first().map(String::as_str))?;
         paths.extend(with_every_serializer(path, &self_exe)?);
     }
-    let table = fidelity::table(&paths, &BenchOptions {
-        self_exe,
-        addresses: &addresses,
-        allow_remote: args.allow_remote,
-        deadline: None,
-        stop: &stop,
-    })?;
+    let table = fidelity::table(
+        &paths,
+        &BenchOptions {
+            self_exe,
+            addresses: &addresses,
+            allow_remote: args.allow_remote,
+            deadline: None,
+            stop: &stop,
+        },
+    )?;
     match args.format {
         TextOrJson::Json => output::json(&table),
-        TextOrJson::Terminal => {
-            output::write(&roundtrip_report::fidelity(&table, &output::look()))
-        }
+        TextOrJson::Terminal => output::write(&roundtrip_report::fidelity(&table, &output::look())),
     }
 }
 

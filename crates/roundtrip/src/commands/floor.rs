@@ -22,5 +22,8 @@ pub fn run(args: &FloorArgs) -> Result<()> {
 
 /// Serves the host on standard input and output.
 pub fn worker() -> ExitCode {
-    ExitCode::from(load::serve_worker(std::io::stdin().lock(), std::io::stdout().lock()))
+    ExitCode::from(load::serve_worker(
+        std::io::stdin().lock(),
+        std::io::stdout().lock(),
+    ))
 }

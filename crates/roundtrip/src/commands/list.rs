@@ -5,7 +5,6 @@ use crate::args::{ListArgs, Listed, TextOrJson};
 use crate::output;
 use roundtrip_lab::{catalog, doctor as lab};
 use roundtrip_model::Result;
-use std::fmt::Write;
 
 pub fn run(args: &ListArgs) -> Result<()> {
     match args.what {
@@ -16,17 +15,22 @@ pub fn run(args: &ListArgs) -> Result<()> {
 }
 
 fn experiments(format: TextOrJson) -> Result<()> {
-    let mut text = String::new();
+    let mut items = Vec::new();
     let mut rows = Vec::new();
     for name in catalog::names() {
-        let Some(experiment) = catalog::built_in(&name).transpose()? else { continue };
-        let _ = writeln!(text, "{name}\n    {}\n    {}", experiment.title, experiment.question);
+        let Some(experiment) = catalog::built_in(&name).transpose()? else {
+            continue;
+        };
+        items.push((
+            name.clone(),
+            vec![experiment.title.clone(), experiment.question.clone()],
+        ));
         rows.push(serde_json::json!({
             "name": name, "title": experiment.title, "question": experiment.question,
         }));
     }
     match format {
         TextOrJson::Json => output::json(&rows),
-        TextOrJson::Terminal => output::write(text.as_bytes()),
+        TextOrJson::Terminal => output::write(&roundtrip_report::named(&items, &output::look())),
     }
 }

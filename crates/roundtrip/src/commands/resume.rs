@@ -21,7 +21,12 @@ pub fn run(args: &ResumeArgs) -> Result<()> {
         deadline: args.deadline,
         command: run.command.clone(),
     };
-    common::session(From::Left(Outcome { run, trials }), &wishes, &args.format, args.quiet)
+    common::session(
+        From::Left(Outcome { run, trials }),
+        &wishes,
+        &args.format,
+        args.quiet,
+    )
 }
 
 /// The stores that the run was pointed at.
@@ -29,6 +34,8 @@ fn addresses(run: &RunRecord) -> Addresses {
     run.environment
         .settings
         .iter()
-        .filter_map(|(name, value)| Some((name.strip_suffix(" address")?.to_owned(), value.clone())))
+        .filter_map(|(name, value)| {
+            Some((name.strip_suffix(" address")?.to_owned(), value.clone()))
+        })
         .collect()
 }

@@ -8,13 +8,21 @@ use roundtrip_model::Result;
 
 pub fn run(args: &RunArgs) -> Result<()> {
     let wishes = common::wishes(&args.how)?;
-    let experiment = overrides::apply(catalog::load(&args.experiment)?, &Overrides {
-        count: args.count,
-        generate: args.generate.map(Into::into),
-        placements: args.method.placement.clone(),
-        delta: args.method.delta,
-        budget_s: args.method.budget.map(|budget| budget.as_secs_f64()),
-        max_blocks: args.method.blocks,
-    })?;
-    common::session(From::Start(&experiment), &wishes, &args.how.format, args.how.quiet)
+    let experiment = overrides::apply(
+        catalog::load(&args.experiment)?,
+        &Overrides {
+            count: args.count,
+            generate: args.generate.map(Into::into),
+            placements: args.method.placement.clone(),
+            delta: args.method.delta,
+            budget_s: args.method.budget.map(|budget| budget.as_secs_f64()),
+            max_blocks: args.method.blocks,
+        },
+    )?;
+    common::session(
+        From::Start(&experiment),
+        &wishes,
+        &args.how.format,
+        args.how.quiet,
+    )
 }

@@ -1,6 +1,12 @@
 //! The built binary as a user calls it, with an archive of its own.
 
-#![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc, missing_docs)]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::missing_panics_doc,
+    missing_docs
+)]
 
 use rustix::process::{Pid, Signal};
 use std::fs;
@@ -112,7 +118,10 @@ pub fn soon<T>(what: &str, mut holds: impl FnMut() -> Option<T>) -> T {
         if let Some(value) = holds() {
             return value;
         }
-        assert!(start.elapsed() < Duration::from_secs(120), "not in time: {what}");
+        assert!(
+            start.elapsed() < Duration::from_secs(120),
+            "not in time: {what}"
+        );
         sleep(Duration::from_millis(10));
     }
 }
@@ -137,20 +146,42 @@ pub fn runs(pid: u32) -> bool {
 
 /// The name of the program that a process runs.
 pub fn program(pid: u32) -> String {
-    fs::read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default().trim().to_owned()
+    fs::read_to_string(format!("/proc/{pid}/comm"))
+        .unwrap_or_default()
+        .trim()
+        .to_owned()
 }
 
 /// How many trials an archive holds.
 pub fn trials(archive: &Path) -> u32 {
-    let Ok(db) = rusqlite::Connection::open(archive) else { return 0 };
+    let Ok(db) = rusqlite::Connection::open(archive) else {
+        return 0;
+    };
     let _ = db.busy_timeout(Duration::from_secs(10));
-    db.query_row("SELECT count(*) FROM trials", [], |row| row.get(0)).unwrap_or(0)
+    db.query_row("SELECT count(*) FROM trial", [], |row| row.get(0))
+        .unwrap_or(0)
 }
 
 /// A short run that needs nothing installed.
-pub const SHORT: [&str; 8] =
-    ["run", "quickstart", "--count", "200", "--blocks", "2", "--seed", "7"];
+pub const SHORT: [&str; 8] = [
+    "run",
+    "quickstart",
+    "--count",
+    "200",
+    "--blocks",
+    "2",
+    "--seed",
+    "7",
+];
 
 /// A run that is long enough to be disturbed.
-pub const LONG: [&str; 8] =
-    ["run", "quickstart", "--count", "2000", "--budget", "300s", "--delta", "0.01%"];
+pub const LONG: [&str; 8] = [
+    "run",
+    "quickstart",
+    "--count",
+    "2000",
+    "--budget",
+    "300s",
+    "--delta",
+    "0.01%",
+];

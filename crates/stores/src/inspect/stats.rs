@@ -4,7 +4,7 @@ use super::slabs::{self, SlabTable};
 use super::{connect, findings};
 use roundtrip_model::Result;
 use roundtrip_model::contract::Endpoint;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -21,8 +21,21 @@ pub struct ServerStats {
     pub findings: Vec<String>,
     /// What to know when reading the numbers.
     pub notes: Vec<String>,
-    /// All statistics, by name.
+    /// All statistics, by name. Numbers are numbers in JSON.
+    #[serde(serialize_with = "as_numbers")]
     pub statistics: Statistics,
+}
+
+fn as_numbers<S: Serializer>(
+    statistics: &Statistics,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.collect_map(statistics.iter().map(|(name, text)| {
+        let number = text
+            .parse::<serde_json::Number>()
+            .map(serde_json::Value::Number);
+        (name, number.unwrap_or_else(|_| text.as_str().into()))
+    }))
 }
 
 /// Over which time the rates are.
