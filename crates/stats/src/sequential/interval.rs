@@ -22,7 +22,8 @@
 //! level of 9e-5 the t boundary is at 6.6, and the noise of the deviation estimated from 10 blocks
 //! blurs it. Johnson and Welch's normal approximation of the noncentral t (Biometrika 31, 1940)
 //! divides the drift by `sqrt(1 + t^2 / (2 freedom))`; that is done to the boundaries here. Without
-//! it the intervals of later looks would be too wide.
+//! it the chance of an earlier end is overstated and the upper ends come out too near: where two
+//! comparisons end at different looks, 82% of the intervals held the true ratio instead of 95%.
 
 use super::boundary::Tables;
 use super::root::root;
