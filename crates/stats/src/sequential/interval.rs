@@ -19,7 +19,7 @@
 //!
 //! **Student's t under a drift.** Between equal paths the t boundary of a look and its normal
 //! boundary `c` are passed equally often. Under a drift they are not: with 10 blocks and a nominal
-//! level of 9e-5 the t boundary is at 6.6, and the noise of the deviation estimated from 10 blocks
+//! level of 1.5e-5 the t boundary is at 8.4, not 4.3, and the noise of the deviation estimated from 10 blocks
 //! blurs it. Johnson and Welch's normal approximation of the noncentral t (Biometrika 31, 1940)
 //! divides the drift by `sqrt(1 + t^2 / (2 freedom))`; that is done to the boundaries here. Without
 //! it the chance of an earlier end is overstated and the upper ends come out too near: where two
