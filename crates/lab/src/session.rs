@@ -123,6 +123,7 @@ pub fn resume(outcome: Outcome, wishes: &Wishes, around: Surroundings<'_>) -> Re
         &wishes.addresses,
         &mut now,
     )?;
+    try_stores(&mut bench, &mut now)?;
     same_versions(&outcome.run, &now.versions)?;
     carry_on(&mut bench, outcome, around)
 }

@@ -2,7 +2,7 @@
 
 use crate::formats::terminal::screen::{Screen, Style, Word};
 use crate::formats::terminal::{draw_table, words_of};
-use crate::number::{UNKNOWN, count, duration, figure, moment};
+use crate::number::{UNKNOWN, count, duration, figure};
 use crate::text::clean;
 use crate::view::{Cell, Column, Table, Tone};
 use crate::{Document, RenderOptions};
@@ -56,7 +56,6 @@ pub fn runs(runs: &[RunOverview], options: &RenderOptions) -> Vec<u8> {
             plain(&run.id),
             plain(&run.experiment),
             state(run.state),
-            plain(moment(run.started_unix_ms)),
             plain(count(run.trials.into())),
             plain(run.took_ms.map_or(UNKNOWN.to_owned(), duration)),
         ]
@@ -67,7 +66,6 @@ pub fn runs(runs: &[RunOverview], options: &RenderOptions) -> Vec<u8> {
             column("run", false),
             column("experiment", false),
             column("state", false),
-            column("started", false),
             column("trials", true),
             column("took", true),
         ],

@@ -255,7 +255,7 @@ fn a_worker_that_writes_garbage() {
 fn a_worker_that_hangs() {
     let opened = "echo '{\"event\":\"opened\",\"connect_ns\":1}'; read -r line; echo '{\"event\":\"ready\"}'; \
                   read -r line; sleep 600";
-    with_worker(opened, &["--deadline", "1s"]).refused(4, &["deadline", "1 s"]);
+    with_worker(opened, &["--deadline", "1s"]).refused(4, &["within 1 s", "--deadline"]);
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn two_roundtrips_at_once_on_one_archive() {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     }
     assert_eq!(trials(&home.archive()), 20);
-    home.run(&["show", "2"]).refused(2, &["2 runs"]);
+    home.run(&["show", "2"]).refused(2, &["several runs begin with `2`"]);
 }
 
 #[test]

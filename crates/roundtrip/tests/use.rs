@@ -284,7 +284,7 @@ fn a_hit_ratio_is_held_and_witnessed() {
     ]);
     let result = has_valid_json(&home);
     for trial in result["trials"].as_array().unwrap() {
-        assert_eq!(trial["state"], "valid", "{trial}");
+        assert_eq!(trial["validity"]["state"], "valid", "{trial}");
         assert_eq!(trial["phases"][0]["outcomes"]["hit"], 700);
         assert_eq!(trial["phases"][0]["outcomes"]["miss"], 300);
     }

@@ -43,6 +43,7 @@ use verdict::CrossChecks;
 /// undecided. Blocks that came after the last look wait for the next one, unless `is_final`: the
 /// run ended for a reason that does not depend on the ratios (its budget of time, or the last
 /// planned look), so the present look sees all blocks and spends what is left of the error rate.
+/// Nothing is left after that: a run that ended so must not go on to further looks.
 pub fn analyse(
     experiment: &Experiment,
     trials: &[TrialRecord],

@@ -141,3 +141,21 @@ fn intervals_hold_when_comparisons_end_at_different_looks() {
         assert_eq!(counts(&tally), expected, "{noise:?}");
     }
 }
+
+/// The rates that the documentation of `simulate` states, over 20,000 experiments: a minute of
+/// work, so only when asked for, with `cargo test -p roundtrip-stats -- --ignored`.
+#[test]
+#[ignore = "takes a minute"]
+fn rates_over_20_000_experiments() {
+    let percent = |count: u32| f64::from(count) / 200.0;
+    for (noise, found, covered) in [
+        (Noise::Normal, 96.6, 94.6),
+        (Noise::HeavyTailed, 96.4, 95.2),
+    ] {
+        let tally = Simulator::default().tally(&Scenario::bar(1.05, noise), 1, 20_000);
+        assert!((percent(tally.slower) - found).abs() < 0.06, "{tally:?}");
+        assert!((percent(tally.covered) - covered).abs() < 0.06, "{tally:?}");
+        let same = Simulator::default().tally(&Scenario::bar(1.0, noise), 1, 20_000);
+        assert!(percent(same.any_winner) < 0.05, "{same:?}");
+    }
+}

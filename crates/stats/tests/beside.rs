@@ -52,7 +52,7 @@ fn row(rows: &[PublishedRow], variant: &str, metric: Metric) -> PublishedRow {
     let found = rows
         .iter()
         .find(|r| r.variant == variant && r.metric == metric);
-    found.unwrap().clone()
+    found.expect("the row is there").clone()
 }
 
 #[test]

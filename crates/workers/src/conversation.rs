@@ -90,7 +90,7 @@ pub(crate) fn silence(
                 deadline.as_secs_f64()
             ),
         )
-        .next("it was ended; look for a store that does not answer, or for a loop without end"),
+        .next("it was ended; look for a store that does not answer or a loop without end, or give it longer with --deadline"),
         NoLine::TooLong(start) => Problem::new(
             Kind::Failed,
             format!("it said a line of over 1 MiB: `{}`", shown(start)),

@@ -1,5 +1,6 @@
 //! Hand-made runs: an experiment as a person writes it, and trials with exact figures.
-#![allow(dead_code)]
+// Each test uses its own part; a helper of tests may panic as a test does.
+#![allow(dead_code, clippy::unwrap_used)]
 
 use roundtrip_model::experiment::Experiment;
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity};

@@ -5,20 +5,26 @@
 //! 3% (normal, or Student's t with 3 degrees of freedom for a heavy tail), so the log ratio of two
 //! trials has one of 4.2%; the drift grows evenly by 20% from the first to the last planned trial
 //! and is not removed by anything but the blocks and their shuffled order.
+//!
+//! Over 20,000 experiments a bar, so with a standard error of 0.15 percentage points: of variants
+//! slower by 5%, 96.6% are found with normal noise and 96.4% with heavy tails, and 94.6% and 95.2%
+//! of the intervals hold the true ratio; the rest are mostly called equivalent, because 5% is just
+//! the difference that matters. Of identical variants 0.01% are given a winner (0.6% when they
+//! cannot end as equivalent, 0.4% when a budget ends the run after 6 blocks): the control is what
+//! makes it rarer than the 5% that the looks alone would allow.
 
+mod made_up;
+
+use self::made_up::{name, trial, variant, workload};
 use crate::random::Random;
 use crate::sequential::Tables;
 use crate::verdict::CrossChecks;
 use crate::{all_decided, analyse_with, next_look};
+use roundtrip_model::Metric;
 use roundtrip_model::analysis::{Analysis, Comparison, Verdict};
-use roundtrip_model::experiment::{Experiment, Variant};
-use roundtrip_model::names::{Op, Placement};
-use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity};
-use roundtrip_model::workload::{
-    Distribution, Generate, KeyRecipe, Keys, Phase, ValueRecipe, Values, Workload,
-};
-use roundtrip_model::{Metric, Path};
-use std::collections::BTreeMap;
+use roundtrip_model::experiment::Experiment;
+use roundtrip_model::names::Placement;
+use roundtrip_model::record::TrialRecord;
 
 /// The noise of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,86 +227,4 @@ fn covered(comparisons: &[Comparison], true_ratios: &[f64]) -> Vec<bool> {
         c.interval.ci_low <= *truth && *truth <= c.interval.ci_high
     };
     comparisons.iter().zip(true_ratios).map(held).collect()
-}
-
-fn name(i: usize) -> String {
-    if i == 0 {
-        "baseline".to_owned()
-    } else {
-        format!("variant {i}")
-    }
-}
-
-fn variant(name: String) -> Variant {
-    Variant {
-        name,
-        path: Path {
-            client: "native".to_owned(),
-            store: "floor".to_owned(),
-            cache: None,
-            options: BTreeMap::new(),
-        },
-        place: String::new(),
-    }
-}
-
-fn workload() -> Workload {
-    Workload {
-        keys: Keys {
-            recipe: KeyRecipe::Hex,
-            bytes: 32,
-            distribution: Distribution::Sequential,
-            count: None,
-        },
-        values: Values {
-            recipe: ValueRecipe::Bytes,
-            bytes: 100,
-        },
-        generate: Generate::Prepared,
-        concurrency: 1,
-        phases: vec![Phase {
-            name: "get".to_owned(),
-            op: Op::Get,
-            count: 1000,
-            warmup: 1,
-            ttl_s: None,
-            hit_ratio: 1.0,
-            only: Vec::new(),
-        }],
-    }
-}
-
-/// A trial of one phase that took so long, and of which nothing else is known.
-fn trial(block: u32, position: usize, variant: &str, seconds: f64) -> TrialRecord {
-    let wall_ns = (seconds * 1e9).round() as u64;
-    TrialRecord {
-        block,
-        position: position as u32,
-        variant: variant.to_owned(),
-        placement: Placement::Split,
-        started_unix_ms: 0,
-        took_ns: wall_ns,
-        validity: Validity::Valid,
-        phases: vec![PhaseRecord {
-            name: "get".to_owned(),
-            op: Op::Get,
-            ops: 1000,
-            depth: 1,
-            concurrency: 1,
-            wall_ns,
-            user_ns: None,
-            sys_ns: None,
-            server_cpu_ns: None,
-            process: None,
-            client_max_rss_bytes: None,
-            outcomes: BTreeMap::new(),
-            cache_outcomes: BTreeMap::new(),
-            latency: None,
-            slices_ns: Vec::new(),
-            steady: None,
-            witness: BTreeMap::new(),
-            samples: Vec::new(),
-        }],
-        warnings: Vec::new(),
-    }
 }
