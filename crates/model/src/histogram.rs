@@ -28,8 +28,9 @@ impl Histogram {
 
     /// Adds one latency.
     pub fn record(&mut self, latency_ns: u64) {
-        // An auto-resizing histogram refuses only a value past u64::MAX / 2 (146 years).
-        self.0.saturating_record(latency_ns);
+        // It grows with what it is given, and then cannot refuse. (Its saturating form does not
+        // grow: it takes everything for the largest value that it has seen room for.)
+        let _ = self.0.record(latency_ns);
     }
 
     /// Adds all of another.
@@ -93,6 +94,16 @@ impl Histogram {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn a_latency_beyond_all_before_is_not_taken_for_a_smaller_one() {
+        let mut h = Histogram::new();
+        for latency_ns in [10_000, 20_000, 5_000_000] {
+            h.record(latency_ns);
+        }
+        assert_eq!(h.max().map(|ns| ns / 10_000), Some(500));
+        assert_eq!(h.min().map(|ns| ns / 1000), Some(10));
+    }
 
     #[test]
     fn a_quantile_is_shown_only_with_ten_samples_above_it() {
