@@ -5,7 +5,7 @@ mod pictures;
 
 use super::Format;
 use crate::svg::escape;
-use crate::text::{Part, Sentence};
+use crate::text::{Part, Sentence, clean};
 use crate::view::{Block, Chapter, Fact, Headline, Notice, Table, Tone, View, verdict_word};
 use crate::{Document, RenderOptions};
 use roundtrip_model::analysis::Verdict;
@@ -47,7 +47,7 @@ impl Format for Html {
         for (i, shown) in view.chapters.iter().enumerate() {
             chapter(&mut out, i, shown);
         }
-        let version = escape(&document.run.environment.roundtrip);
+        let version = escape(&clean(&document.run.environment.roundtrip));
         let _ = writeln!(
             out,
             "</main>\n<footer class=\"dim\"><p>Made by Roundtrip {version}.</p></footer>\n</body>\n</html>"
@@ -126,19 +126,19 @@ fn headline(headline: &Headline) -> String {
 
 fn notice(notice: &Notice) -> String {
     let class = if notice.grave { " class=\"grave\"" } else { "" };
-    let mut out = format!("<li{class}><p>");
-    if !notice.subject.is_empty() {
-        let _ = write!(out, "<code>{}</code>: ", escape(&notice.subject));
+    let mut out = format!("<li{class}>");
+    for case in &notice.cases {
+        out.push_str("<p>");
+        if !case.subject.is_empty() {
+            let _ = write!(out, "<code>{}</code>: ", escape(&case.subject));
+        }
+        out.push_str(&escape(&case.detail));
+        if case.more > 0 {
+            let more = case.more;
+            let _ = write!(out, " <span class=\"dim\">(and {more} more like it)</span>");
+        }
+        out.push_str("</p>");
     }
-    out.push_str(&escape(&notice.detail));
-    if notice.more > 0 {
-        let _ = write!(
-            out,
-            " <span class=\"dim\">(and {} more like it)</span>",
-            notice.more
-        );
-    }
-    out.push_str("</p>");
     if !notice.remedy.is_empty() {
         let _ = write!(out, "<p class=\"dim\">{}</p>", escape(&notice.remedy));
     }

@@ -35,6 +35,11 @@ fn fitting(text: &str, width: f64) -> String {
     text.chars().take(most - 1).collect::<String>() + "…"
 }
 
+/// The name of a picture for those who hear it, out of its chapter.
+fn named(title: &str, place: &str) -> String {
+    format!("{title}: {place}")
+}
+
 /// The share of the way along a logarithmic axis.
 fn log_share(x: f64, (low, high): (f64, f64)) -> f64 {
     (x.clamp(low, high) / low).ln() / (high / low).ln()
@@ -81,14 +86,12 @@ fn draw_forest(forest: &Forest, width: f64) -> String {
     }
     for (i, shown) in forest.rows.iter().enumerate() {
         let top = 8.0 + row * i as f64;
-        let label = format!("{} · {}", shown.name, shown.place);
+        // The name is cut rather than the place, which tells the rows of a variant apart.
+        let room = if wide { left - 12.0 } else { width };
+        let room = room - (shown.place.chars().count() + 3) as f64 * CHARACTER;
+        let label = format!("{} · {}", fitting(&shown.name, room), shown.place);
         if wide {
-            svg.text(
-                (0.0, top + row / 2.0 + 4.0),
-                Anchor::Start,
-                "label",
-                &fitting(&label, left - 12.0),
-            );
+            svg.text((0.0, top + row / 2.0 + 4.0), Anchor::Start, "label", &label);
             svg.text(
                 (width, top + row / 2.0 + 4.0),
                 Anchor::End,
@@ -97,12 +100,7 @@ fn draw_forest(forest: &Forest, width: f64) -> String {
             );
             forest_row(&mut svg, shown, &x, top + row / 2.0);
         } else {
-            svg.text(
-                (0.0, top + 12.0),
-                Anchor::Start,
-                "label",
-                &fitting(&label, width),
-            );
+            svg.text((0.0, top + 12.0), Anchor::Start, "label", &label);
             svg.text((width, top + 26.0), Anchor::End, "tick", &shown.words);
             forest_row(&mut svg, shown, &x, top + 38.0);
         }
@@ -167,7 +165,7 @@ fn draw_stack(stack: &Stack, width: f64) -> String {
             format!("{name}: {} of {sum}", parts.join(", "))
         })
         .collect();
-    let mut svg = Svg::new(width, &stack.title, &about.join("; "));
+    let mut svg = Svg::new(width, &named(&stack.title, &stack.place), &about.join("; "));
     let wide = is_wide(&svg);
     let (left, right, row) = if wide {
         (210.0, width - 80.0, 32.0)
@@ -282,7 +280,7 @@ fn draw_dots(dots: &Dots, width: f64) -> String {
         .iter()
         .map(|(_, name, dots)| format!("{name}: {} trials", dots.len()))
         .collect();
-    let mut svg = Svg::new(width, &dots.title, &about.join("; "));
+    let mut svg = Svg::new(width, &named(&dots.title, &dots.place), &about.join("; "));
     let plot = Plot::new(width);
     plot.ticks(&mut svg, &dots.ticks, |v| linear_share(v, dots.axis));
     for (place, name, trials) in &dots.series {
@@ -329,7 +327,11 @@ fn draw_curves(curves: &Curves, width: f64) -> String {
         Some(format!("{name}: {} at {}", nanos(*ns), percentile(*nines)))
     });
     let about: Vec<String> = last.collect();
-    let mut svg = Svg::new(width, &curves.title, &about.join("; "));
+    let mut svg = Svg::new(
+        width,
+        &named(&curves.title, &curves.place),
+        &about.join("; "),
+    );
     let plot = Plot::new(width);
     let nines = curves.nines.max(0.5);
     plot.ticks(&mut svg, &curves.ticks, |v| log_share(v, curves.axis));
