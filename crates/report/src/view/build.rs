@@ -98,10 +98,13 @@ fn published(figures: &Figures<'_>) -> Option<Chapter> {
         .map(|scene| scene.placement)
         .collect();
     placements.dedup();
-    let mut blocks = vec![Block::Prose(vec![Sentence::plain(
-        "The machines differ, so the ratios are what can be compared: how many times as fast as \
-         the baseline it was published to be, and was measured to be here.",
-    )])];
+    let text = "The machines differ, so the ratios are what can be compared: how many times as \
+                fast as the baseline it was published to be, and was measured to be here.";
+    let mut prose = vec![Sentence::plain(text)];
+    if let Some(source) = &figures.document.experiment.source {
+        prose.push(Sentence::plain(format!("Published: {source}.")));
+    }
+    let mut blocks = vec![Block::Prose(prose)];
     let shown = placements
         .into_iter()
         .flat_map(|p| tables::published(figures, p));

@@ -241,6 +241,17 @@ impl Stack {
     }
 }
 
+/// What a picture shows of one variant.
+#[derive(Clone, Debug)]
+pub struct Series<T> {
+    /// The variant's place among all: it keeps its colour through every picture.
+    pub place: usize,
+    /// The variant.
+    pub name: String,
+    /// What is drawn.
+    pub points: Vec<T>,
+}
+
 /// A trial in a picture.
 #[derive(Clone, Debug)]
 pub struct Dot {
@@ -261,8 +272,8 @@ pub struct Dots {
     pub title: String,
     /// Phase and placement.
     pub place: String,
-    /// Trials by variant; the number is the variant's place among all, for its colour.
-    pub series: Vec<(usize, String, Vec<Dot>)>,
+    /// Trials by variant.
+    pub series: Vec<Series<Dot>>,
     /// How many places of order there are.
     pub count: usize,
     /// Ends of the axis, and ticks with their text.
@@ -279,7 +290,7 @@ pub struct Curves {
     /// Phase and placement.
     pub place: String,
     /// By variant: `(how many nines, nanoseconds)`, where 2 nines is the 99th percentile.
-    pub series: Vec<(usize, String, Vec<(f64, f64)>)>,
+    pub series: Vec<Series<(f64, f64)>>,
     /// The most nines that are shown.
     pub nines: f64,
     /// Ends of the latency axis, in nanoseconds.

@@ -1,7 +1,7 @@
 //! Pictures as data: what is drawn, along which axes.
 
 use super::figures::{Figures, Scene, is_control};
-use super::{Curves, Dot, Dots, Forest, ForestRow, Stack};
+use super::{Curves, Dot, Dots, Forest, ForestRow, Series, Stack};
 use crate::number::{bare_ratio, figure, has_interval, interval, nanos, ratio, speed};
 use crate::text::clean;
 use roundtrip_model::record::Validity;
@@ -124,7 +124,7 @@ pub fn dots(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Dots> {
     }
     order.sort_unstable();
     order.dedup();
-    let series: Vec<(usize, String, Vec<Dot>)> = figures
+    let series: Vec<Series<Dot>> = figures
         .in_scene(scene)
         .into_iter()
         .map(|(place, name)| {
@@ -142,13 +142,17 @@ pub fn dots(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Dots> {
                     void,
                 })
             });
-            (place, clean(&name), dots.collect())
+            Series {
+                place,
+                name: clean(&name),
+                points: dots.collect(),
+            }
         })
         .collect();
     let values = || {
         series
             .iter()
-            .flat_map(|(_, _, dots)| dots.iter().map(|d| d.value))
+            .flat_map(|s| s.points.iter().map(|dot| dot.value))
     };
     let (low, high) = ends(values())?;
     let margin = (high - low).max(high * 0.01) * 0.06;
@@ -207,13 +211,17 @@ pub fn curves(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Curves> {
         }
         let points = curve(&all);
         if points.len() > 1 {
-            series.push((place, clean(&name), points));
+            series.push(Series {
+                place,
+                name: clean(&name),
+                points,
+            });
         }
     }
     let points = || {
         series
             .iter()
-            .flat_map(|(_, _, points): &(usize, String, Vec<(f64, f64)>)| points.iter())
+            .flat_map(|s: &Series<(f64, f64)>| s.points.iter())
     };
     let (low, high) = ends(points().map(|(_, ns)| *ns))?;
     let nines = points().map(|(nines, _)| *nines).fold(0.0, f64::max);

@@ -1,4 +1,6 @@
 //! Reports of documents made by hand, so that every figure is known.
+// Helpers of tests are tests too.
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 mod diff;
 mod fixture;

@@ -11,6 +11,8 @@ use crate::{Document, RenderOptions};
 use roundtrip_model::analysis::Verdict;
 use std::fmt::Write;
 
+/// Names up to this length are not broken.
+const SHORT_NAME: usize = 16;
 const STYLE: &str = include_str!("style.css");
 
 /// The format.
@@ -156,12 +158,24 @@ fn facts(facts: &[Fact]) -> String {
     format!("<dl>\n{}</dl>\n", rows.collect::<String>())
 }
 
+/// A name that may be broken behind the signs that join its parts, and nowhere else.
+fn breakable(name: &str) -> String {
+    if name.chars().count() <= SHORT_NAME {
+        return format!("<span class=\"whole\">{}</span>", escape(name));
+    }
+    let parts: Vec<String> = name
+        .split_inclusive(['/', '@', '?', '&', '=', ','])
+        .map(escape)
+        .collect();
+    parts.join("<wbr>")
+}
+
 fn table(table: &Table) -> String {
     let caption = escape(&table.caption);
     // It can be scrolled sideways by keyboard too.
     let mut out = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n<table>\n\
-         <caption>{caption}</caption>\n<thead><tr>"
+         <caption><span>{caption}</span></caption>\n<thead><tr>"
     );
     for column in &table.columns {
         let class = if column.right { " class=\"n\"" } else { "" };
@@ -184,7 +198,11 @@ fn table(table: &Table) -> String {
             let class = format!("{}{tone}", if column.right { "n " } else { "" });
             let text = escape(&cell.text);
             let _ = match i {
-                0 => write!(out, "<th scope=\"row\" class=\"{class}\">{text}</th>"),
+                0 => write!(
+                    out,
+                    "<th scope=\"row\" class=\"{class}\">{}</th>",
+                    breakable(&cell.text)
+                ),
                 _ => write!(out, "<td class=\"{class}\">{text}</td>"),
             };
         }
