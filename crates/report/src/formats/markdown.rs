@@ -109,7 +109,7 @@ fn notice(notice: &Notice) -> String {
         if !case.subject.is_empty() {
             let _ = write!(out, "{}: ", code(&case.subject));
         }
-        out.push_str(&escape(&case.detail));
+        out.push_str(&sentence(&Sentence::marked(&case.detail)));
         if case.more > 0 {
             let _ = write!(out, " (and {} more like it)", case.more);
         }
@@ -117,7 +117,7 @@ fn notice(notice: &Notice) -> String {
     });
     let mut out = format!("- {}", cases.collect::<Vec<_>>().join("; "));
     if !notice.remedy.is_empty() {
-        let _ = write!(out, ". *{}*", escape(&notice.remedy));
+        let _ = write!(out, ". {}", sentence(&Sentence::marked(&notice.remedy)));
     }
     out + "\n"
 }

@@ -59,13 +59,13 @@ pub fn unfinished(document: &Document) -> Option<Notice> {
     let (detail, remedy) = match document.run.state {
         RunState::Finished => return None,
         RunState::Running => (
-            "the run had not ended when this was written, or its process was killed",
-            "wait for it, or go on with",
+            "The run had not ended when this was written, or its process was killed",
+            "Wait for it, or go on with",
         ),
-        RunState::Interrupted => ("the run was stopped before its end", "go on with"),
+        RunState::Interrupted => ("The run was stopped before its end", "Go on with"),
         RunState::Failed => (
-            "a store or worker failed before the run's end",
-            "mend it, then go on with",
+            "A store or worker failed before the run's end",
+            "Mend it, then go on with",
         ),
     };
     Some(Notice {

@@ -134,7 +134,7 @@ fn notice(notice: &Notice) -> String {
         if !case.subject.is_empty() {
             let _ = write!(out, "<code>{}</code>: ", escape(&case.subject));
         }
-        out.push_str(&escape(&case.detail));
+        out.push_str(&sentence(&Sentence::marked(&case.detail)));
         if case.more > 0 {
             let more = case.more;
             let _ = write!(out, " <span class=\"dim\">(and {more} more like it)</span>");
@@ -142,7 +142,11 @@ fn notice(notice: &Notice) -> String {
         out.push_str("</p>");
     }
     if !notice.remedy.is_empty() {
-        let _ = write!(out, "<p class=\"dim\">{}</p>", escape(&notice.remedy));
+        let _ = write!(
+            out,
+            "<p class=\"dim\">{}</p>",
+            sentence(&Sentence::marked(&notice.remedy))
+        );
     }
     out + "</li>\n"
 }
