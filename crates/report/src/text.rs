@@ -22,6 +22,21 @@ impl Sentence {
         Sentence::default().text(text)
     }
 
+    /// A sentence in which names and commands stand between backticks. Without a partner a
+    /// backtick is a backtick.
+    pub fn marked(text: &str) -> Self {
+        let parts: Vec<&str> = text.split('`').collect();
+        if parts.len().is_multiple_of(2) {
+            return Sentence::plain(text);
+        }
+        let sentence = Sentence::default();
+        let parts = parts.into_iter().enumerate();
+        parts.fold(sentence, |sentence, (i, part)| match i % 2 {
+            0 => sentence.text(part),
+            _ => sentence.name(part),
+        })
+    }
+
     /// Goes on with plain words.
     pub fn text(mut self, text: impl AsRef<str>) -> Self {
         self.0.push(Part::Text(clean(text.as_ref())));
@@ -60,6 +75,13 @@ pub fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn backticks_mark_names_in_pairs() {
+        let name = Part::Name("x".to_owned());
+        assert_eq!(Sentence::marked("run `x` now").0[1], name);
+        assert_eq!(Sentence::marked("a ` b"), Sentence::plain("a ` b"));
+    }
 
     #[test]
     fn a_terminal_is_not_commanded() {

@@ -3,7 +3,7 @@
 //! The field names are those of the model's types; the schema is `docs/reference/result.schema.json`.
 
 use super::Format;
-use crate::view::collected;
+use crate::view::{Case, collected};
 use crate::{Document, RenderOptions};
 use roundtrip_model::analysis::{Comparison, PublishedRow, Summary};
 use roundtrip_model::experiment::{Experiment, Variant};
@@ -209,12 +209,15 @@ fn phase(record: &PhaseRecord) -> PhaseJson<'_> {
 fn warnings(document: &Document) -> Vec<WarningJson> {
     let notices = collected(document).into_iter();
     notices
-        .map(|notice| WarningJson {
-            kind: notice.kind,
-            subject: notice.subject,
-            detail: notice.detail,
-            remedy: notice.remedy,
-            more_like_it: notice.more,
+        .flat_map(|notice| {
+            let of_case = move |case: Case| WarningJson {
+                kind: notice.kind.clone(),
+                subject: case.subject,
+                detail: case.detail,
+                remedy: notice.remedy.clone(),
+                more_like_it: case.more,
+            };
+            notice.cases.into_iter().map(of_case)
         })
         .collect()
 }

@@ -104,16 +104,20 @@ fn sentence(sentence: &Sentence) -> String {
 }
 
 fn notice(notice: &Notice) -> String {
-    let mut out = "- ".to_owned();
-    if !notice.subject.is_empty() {
-        let _ = write!(out, "{}: ", code(&notice.subject));
-    }
-    out.push_str(&escape(&notice.detail));
-    if notice.more > 0 {
-        let _ = write!(out, " (and {} more like it)", notice.more);
-    }
+    let cases = notice.cases.iter().map(|case| {
+        let mut out = String::new();
+        if !case.subject.is_empty() {
+            let _ = write!(out, "{}: ", code(&case.subject));
+        }
+        out.push_str(&sentence(&Sentence::marked(&case.detail)));
+        if case.more > 0 {
+            let _ = write!(out, " (and {} more like it)", case.more);
+        }
+        out
+    });
+    let mut out = format!("- {}", cases.collect::<Vec<_>>().join("; "));
     if !notice.remedy.is_empty() {
-        let _ = write!(out, ". *{}*", escape(&notice.remedy));
+        let _ = write!(out, ". {}", sentence(&Sentence::marked(&notice.remedy)));
     }
     out + "\n"
 }

@@ -62,7 +62,8 @@ fn scene_chapter(figures: &Figures<'_>, scene: Scene<'_>) -> Chapter {
         Block::Prose(vec![extent(figures, scene)]),
         Block::Table(tables::against_baseline(figures, scene)),
     ];
-    blocks.extend(tables::other_figures(figures, scene).map(Block::Table));
+    let others = tables::other_figures(figures, scene);
+    blocks.extend(others.into_iter().map(Block::Table));
     blocks.push(Block::Table(tables::an_operation(figures, scene)));
     blocks.extend(pictures::stack(figures, scene).map(Block::Stack));
     blocks.push(Block::Table(tables::times(figures, scene)));
@@ -97,24 +98,26 @@ fn published(figures: &Figures<'_>) -> Option<Chapter> {
         .map(|scene| scene.placement)
         .collect();
     placements.dedup();
-    let mut blocks = vec![Block::Prose(vec![Sentence::plain(
-        "The machines differ, so the ratios are what can be compared: how many times as fast as \
-         the baseline it was published to be, and was measured to be here.",
-    )])];
+    let text = "The machines differ, so the ratios are what can be compared: how many times as \
+                fast as the baseline it was published to be, and was measured to be here.";
+    let mut prose = vec![Sentence::plain(text)];
+    if let Some(source) = &figures.document.experiment.source {
+        prose.push(Sentence::plain(format!("Published: {source}.")));
+    }
+    let mut blocks = vec![Block::Prose(prose)];
     let shown = placements
         .into_iter()
-        .filter_map(|p| tables::published(figures, p));
+        .flat_map(|p| tables::published(figures, p));
     blocks.extend(shown.map(Block::Table));
     (blocks.len() > 1).then(|| chapter("Published beside measured", blocks))
 }
 
 fn outcomes(figures: &Figures<'_>) -> Chapter {
     let mut blocks = Vec::new();
-    let void = notices::void_trials(figures.document);
-    if !void.is_empty() {
+    if let Some(void) = notices::void_trials(figures.document) {
         let text = "Void trials are in no figure above; their operations are counted below.";
         blocks.push(Block::Prose(vec![Sentence::plain(text)]));
-        blocks.push(Block::Notices(void));
+        blocks.push(Block::Notices(vec![void]));
     }
     blocks.extend(tables::outcomes(figures).into_iter().map(Block::Table));
     if blocks.is_empty() {

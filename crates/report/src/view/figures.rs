@@ -27,7 +27,15 @@ pub struct Scene<'a> {
 impl Scene<'_> {
     /// Its heading.
     pub fn title(&self) -> String {
-        format!("{}, {}", self.phase, self.placement.in_words())
+        match self.placement {
+            Placement::Free => format!("{}, {}", self.phase, self.placement.in_words()),
+            placement => format!("{}, {placement} ({})", self.phase, placement.in_words()),
+        }
+    }
+
+    /// The same in two words.
+    pub fn short(&self) -> String {
+        format!("{}, {}", self.phase, self.placement)
     }
 }
 

@@ -149,18 +149,16 @@ pub fn noise_floor(figures: &Figures<'_>) -> Sentence {
             let control = speed(metric, &figures.control(scene, metric)?);
             Some(format!(
                 "{} {} ({})",
-                scene.title(),
+                scene.short(),
                 ratio(control.ratio),
                 interval(&control)
             ))
         })
         .collect();
-    let start = Sentence::default()
-        .strong("Noise floor")
-        .text(": the baseline ");
+    let start = Sentence::default().strong("Noise floor").text(", ");
     let start = start.name(&figures.document.experiment.baseline);
     if controls.is_empty() {
         return start.text(" was not compared with itself, so it is not known.");
     }
-    start.text(format!(" against itself. {}.", controls.join("; ")))
+    start.text(format!(" against itself: {}.", controls.join("; ")))
 }

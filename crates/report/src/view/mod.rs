@@ -9,8 +9,8 @@ mod notices;
 mod pictures;
 mod tables;
 
-pub use facts::{Facts, facts_of};
-pub use figures::{Figures, is_control};
+pub use facts::facts_of;
+pub use figures::is_control;
 pub use notices::collected;
 pub use pictures::ratio_tick;
 pub use tables::verdict_word;
@@ -83,21 +83,28 @@ pub struct Headline {
     pub sentence: Sentence,
 }
 
-/// What could mislead.
+/// What could mislead: cases of one kind, with what to do about them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Notice {
     /// Its kind, for programs.
     pub kind: String,
-    /// What it is about; empty for the whole run.
-    pub subject: String,
-    /// The case.
-    pub detail: String,
-    /// What to do.
+    /// The cases.
+    pub cases: Vec<Case>,
+    /// What to do; empty where nothing can be done.
     pub remedy: String,
-    /// How many trials said so, beyond the one shown.
-    pub more: usize,
     /// Whether it stands above the verdict.
     pub grave: bool,
+}
+
+/// A case of something.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    /// What it is about; empty for the whole run.
+    pub subject: String,
+    /// It in a sentence.
+    pub detail: String,
+    /// How many more said the same of the same subject.
+    pub more: usize,
 }
 
 /// A name and what it is.
@@ -185,12 +192,16 @@ pub struct ForestRow {
 
 /// Names of the parts of a round trip.
 pub const PARTS: [&str; 4] = ["client user", "client system", "server CPU", "waiting"];
+/// The same where there is little room.
+pub const SHORT_PARTS: [&str; 4] = ["user", "sys", "server", "waiting"];
 
 /// Where a round trip goes, a bar a variant.
 #[derive(Clone, Debug)]
 pub struct Stack {
     /// What it shows.
     pub title: String,
+    /// Phase and placement.
+    pub place: String,
     /// Variants with the four parts in nanoseconds, in the order of [`PARTS`].
     pub bars: Vec<(String, [f64; 4])>,
 }
@@ -230,6 +241,17 @@ impl Stack {
     }
 }
 
+/// What a picture shows of one variant.
+#[derive(Clone, Debug)]
+pub struct Series<T> {
+    /// The variant's place among all: it keeps its colour through every picture.
+    pub place: usize,
+    /// The variant.
+    pub name: String,
+    /// What is drawn.
+    pub points: Vec<T>,
+}
+
 /// A trial in a picture.
 #[derive(Clone, Debug)]
 pub struct Dot {
@@ -248,8 +270,10 @@ pub struct Dot {
 pub struct Dots {
     /// What it shows.
     pub title: String,
-    /// Trials by variant; the number is the variant's place among all, for its colour.
-    pub series: Vec<(usize, String, Vec<Dot>)>,
+    /// Phase and placement.
+    pub place: String,
+    /// Trials by variant.
+    pub series: Vec<Series<Dot>>,
     /// How many places of order there are.
     pub count: usize,
     /// Ends of the axis, and ticks with their text.
@@ -263,8 +287,10 @@ pub struct Dots {
 pub struct Curves {
     /// What it shows.
     pub title: String,
+    /// Phase and placement.
+    pub place: String,
     /// By variant: `(how many nines, nanoseconds)`, where 2 nines is the 99th percentile.
-    pub series: Vec<(usize, String, Vec<(f64, f64)>)>,
+    pub series: Vec<Series<(f64, f64)>>,
     /// The most nines that are shown.
     pub nines: f64,
     /// Ends of the latency axis, in nanoseconds.

@@ -1,6 +1,6 @@
 //! Warnings, each once, with its remedy.
 
-use super::Notice;
+use super::{Case, Notice};
 use crate::Document;
 use crate::number::things;
 use crate::text::clean;
@@ -10,39 +10,47 @@ use roundtrip_model::{Warning, WarningKind};
 /// How many void trials are listed by name.
 const LISTED: usize = 12;
 
-/// Warnings of the run, of its figures and of its trials. Trials often say the same thing of the
-/// same subject: the first is shown, the others are counted.
+/// Warnings of the run, of its figures and of its trials, by kind. Trials often say the same thing
+/// of the same subject: the first is shown, the others are counted.
 pub fn collected(document: &Document) -> Vec<Notice> {
     let of_run = document.run.warnings.iter();
     let of_figures = document.analysis.warnings.iter();
     let of_trials = document.trials.iter().flat_map(|trial| &trial.warnings);
-    let mut seen: Vec<(&Warning, usize)> = Vec::new();
+    let mut notices: Vec<(WarningKind, Notice)> = Vec::new();
     for warning in of_run.chain(of_figures).chain(of_trials) {
-        let alike = |(w, _): &&mut (&Warning, usize)| {
-            w.kind == warning.kind && w.subject == warning.subject
-        };
-        match seen.iter_mut().find(alike) {
-            Some((_, more)) => *more += 1,
-            None => seen.push((warning, 0)),
-        }
+        let place = notices.iter().position(|(kind, _)| *kind == warning.kind);
+        let place = place.unwrap_or_else(|| {
+            notices.push((warning.kind, empty(warning.kind)));
+            notices.len() - 1
+        });
+        add(&mut notices[place].1, warning);
     }
-    let mut notices: Vec<Notice> = seen.into_iter().map(|(w, more)| notice(w, more)).collect();
+    let mut notices: Vec<Notice> = notices.into_iter().map(|(_, notice)| notice).collect();
     notices.sort_by_key(|notice| !notice.grave);
     notices
 }
 
-fn notice(warning: &Warning, more: usize) -> Notice {
-    let kind = serde_json::to_value(warning.kind);
+fn empty(kind: WarningKind) -> Notice {
+    let name = serde_json::to_value(kind).ok();
     Notice {
-        kind: kind
-            .ok()
-            .and_then(|k| k.as_str().map(str::to_owned))
+        kind: name
+            .and_then(|name| name.as_str().map(str::to_owned))
             .unwrap_or_default(),
-        subject: clean(&warning.subject),
-        detail: clean(&warning.detail),
-        remedy: warning.kind.remedy().to_owned(),
-        more,
-        grave: warning.kind == WarningKind::UnequalTerms,
+        cases: Vec::new(),
+        remedy: kind.remedy().to_owned(),
+        grave: kind == WarningKind::UnequalTerms,
+    }
+}
+
+fn add(notice: &mut Notice, warning: &Warning) {
+    let subject = clean(&warning.subject);
+    match notice.cases.iter_mut().find(|case| case.subject == subject) {
+        Some(case) => case.more += 1,
+        None => notice.cases.push(Case {
+            subject,
+            detail: clean(&warning.detail),
+            more: 0,
+        }),
     }
 }
 
@@ -51,64 +59,57 @@ pub fn unfinished(document: &Document) -> Option<Notice> {
     let (detail, remedy) = match document.run.state {
         RunState::Finished => return None,
         RunState::Running => (
-            "the run had not ended when this was written, or its process was killed",
-            "wait for it, or go on with",
+            "The run had not ended when this was written, or its process was killed",
+            "Wait for it, or go on with",
         ),
-        RunState::Interrupted => ("the run was stopped before its end", "go on with"),
+        RunState::Interrupted => ("The run was stopped before its end", "Go on with"),
         RunState::Failed => (
-            "a store or worker failed before the run's end",
-            "mend it, then go on with",
+            "A store or worker failed before the run's end",
+            "Mend it, then go on with",
         ),
     };
     Some(Notice {
         kind: "unfinished".to_owned(),
-        subject: String::new(),
-        detail: format!(
-            "{detail}: {} kept",
-            things(document.trials.len() as u64, "trial")
-        ),
+        cases: vec![Case {
+            subject: String::new(),
+            detail: format!(
+                "{detail}: {} kept",
+                things(document.trials.len() as u64, "trial")
+            ),
+            more: 0,
+        }],
         remedy: format!("{remedy} `roundtrip resume {}`.", clean(&document.run.id)),
-        more: 0,
         grave: true,
     })
 }
 
 /// Void trials with their reasons.
-pub fn void_trials(document: &Document) -> Vec<Notice> {
-    let void = document
-        .trials
-        .iter()
-        .filter_map(|trial| match &trial.validity {
-            Validity::Valid => None,
-            Validity::Void(reason) => Some((trial, reason)),
-        });
-    let all: Vec<_> = void.collect();
-    let mut notices: Vec<Notice> = all
-        .iter()
-        .take(LISTED)
-        .map(|(trial, reason)| Notice {
-            kind: "void_trial".to_owned(),
+pub fn void_trials(document: &Document) -> Option<Notice> {
+    let mut cases = Vec::new();
+    let mut unlisted = 0;
+    for trial in &document.trials {
+        let Validity::Void(reason) = &trial.validity else {
+            continue;
+        };
+        if cases.len() == LISTED {
+            unlisted += 1;
+            continue;
+        }
+        let (block, place) = (trial.block + 1, trial.placement.in_words());
+        cases.push(Case {
             subject: clean(&trial.variant),
-            detail: format!(
-                "block {}, {}: {}",
-                trial.block,
-                trial.placement.in_words(),
-                clean(reason)
-            ),
-            remedy: String::new(),
+            detail: clean(&format!("block {block}, {place}: {reason}")),
             more: 0,
-            grave: false,
-        })
-        .collect();
-    if all.len() > LISTED {
-        notices.push(Notice {
-            kind: "void_trial".to_owned(),
-            subject: String::new(),
-            detail: format!("{} more void trials", all.len() - LISTED),
-            remedy: "See all of them with `--format json`.".to_owned(),
-            more: 0,
-            grave: false,
         });
     }
-    notices
+    let remedy = match unlisted {
+        0 => String::new(),
+        n => format!("{n} more are void: `--format json` has all of them."),
+    };
+    (!cases.is_empty()).then(|| Notice {
+        kind: "void_trial".to_owned(),
+        cases,
+        remedy,
+        grave: false,
+    })
 }

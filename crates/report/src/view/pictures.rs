@@ -1,7 +1,7 @@
 //! Pictures as data: what is drawn, along which axes.
 
 use super::figures::{Figures, Scene, is_control};
-use super::{Curves, Dot, Dots, Forest, ForestRow, Stack};
+use super::{Curves, Dot, Dots, Forest, ForestRow, Series, Stack};
 use crate::number::{bare_ratio, figure, has_interval, interval, nanos, ratio, speed};
 use crate::text::clean;
 use roundtrip_model::record::Validity;
@@ -32,7 +32,7 @@ pub fn forest(figures: &Figures<'_>) -> Option<Forest> {
             };
             rows.push(ForestRow {
                 name: clean(&name),
-                place: clean(&format!("{}, {}", scene.phase, scene.placement)),
+                place: clean(&scene.short()),
                 ratio: times.ratio,
                 interval: ends(&times),
                 control: control.as_ref().and_then(ends),
@@ -71,14 +71,13 @@ fn ratio_axis(rows: &[ForestRow], delta: f64) -> ((f64, f64), Vec<f64>) {
         low.max(1.0 / MOST_REACH) * 0.98,
         high.min(MOST_REACH) * 1.02,
     );
-    let steps: &[f64] = if high / low < 1.6 {
-        &[0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.4]
-    } else if high / low < 6.0 {
-        &[0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0]
-    } else {
-        &[
-            0.001, 0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0, 1000.0,
-        ]
+    let steps: &[f64] = match high / low {
+        span if span < 1.6 => &[0.7, 0.8, 0.9, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3, 1.4],
+        span if span < 3.0 => &[0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0, 2.5],
+        span if span < 8.0 => &[0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0],
+        _ => &[
+            0.001, 0.01, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 1000.0,
+        ],
     };
     let ticks = steps
         .iter()
@@ -106,7 +105,8 @@ pub fn stack(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Stack> {
         })
         .collect();
     (!bars.is_empty()).then(|| Stack {
-        title: format!("Where a round trip goes: {}", clean(&scene.title())),
+        title: "Where a round trip goes".to_owned(),
+        place: clean(&scene.short()),
         bars,
     })
 }
@@ -124,7 +124,7 @@ pub fn dots(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Dots> {
     }
     order.sort_unstable();
     order.dedup();
-    let series: Vec<(usize, String, Vec<Dot>)> = figures
+    let series: Vec<Series<Dot>> = figures
         .in_scene(scene)
         .into_iter()
         .map(|(place, name)| {
@@ -138,27 +138,28 @@ pub fn dots(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Dots> {
                 Some(Dot {
                     order: order.binary_search(&at).unwrap_or_else(|i| i),
                     value,
-                    words: format!("block {}: {}", trial.block, figure(metric, value)),
+                    words: format!("block {}: {}", trial.block + 1, figure(metric, value)),
                     void,
                 })
             });
-            (place, clean(&name), dots.collect())
+            Series {
+                place,
+                name: clean(&name),
+                points: dots.collect(),
+            }
         })
         .collect();
     let values = || {
         series
             .iter()
-            .flat_map(|(_, _, dots)| dots.iter().map(|d| d.value))
+            .flat_map(|s| s.points.iter().map(|dot| dot.value))
     };
     let (low, high) = ends(values())?;
     let margin = (high - low).max(high * 0.01) * 0.06;
     let axis = (low - margin, high + margin);
     Some(Dots {
-        title: format!(
-            "Every trial in order of time, {}: {}",
-            metric.in_words(),
-            clean(&scene.title())
-        ),
+        title: format!("Every trial in order of time, {}", metric.in_words()),
+        place: clean(&scene.short()),
         series,
         count: order.len(),
         axis,
@@ -210,19 +211,24 @@ pub fn curves(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Curves> {
         }
         let points = curve(&all);
         if points.len() > 1 {
-            series.push((place, clean(&name), points));
+            series.push(Series {
+                place,
+                name: clean(&name),
+                points,
+            });
         }
     }
     let points = || {
         series
             .iter()
-            .flat_map(|(_, _, points): &(usize, String, Vec<(f64, f64)>)| points.iter())
+            .flat_map(|s: &Series<(f64, f64)>| s.points.iter())
     };
     let (low, high) = ends(points().map(|(_, ns)| *ns))?;
     let nines = points().map(|(nines, _)| *nines).fold(0.0, f64::max);
     let axis = (low * 0.9, high * 1.1);
     Some(Curves {
-        title: format!("Latency by percentile: {}", clean(&scene.title())),
+        title: "Latency by percentile".to_owned(),
+        place: clean(&scene.short()),
         nines,
         axis,
         ticks: log_ticks(axis),

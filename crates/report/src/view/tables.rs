@@ -120,22 +120,30 @@ pub fn against_baseline(figures: &Figures<'_>, scene: Scene<'_>) -> Table {
     }
 }
 
-/// The other compared figures, where there are any.
-pub fn other_figures(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Table> {
-    let mut rows = Vec::new();
-    for metric in figures.document.experiment.metrics.iter().skip(1) {
-        for (_, name) in figures.in_scene(scene) {
-            let comparison = figures.comparison(scene, &name, *metric);
-            if let Some(comparison) = comparison.filter(|_| !is_control(&name)) {
-                let mut row = vec![name_cell(&name), plain(metric.in_words())];
-                row.extend(outcome_cells(comparison));
-                rows.push(row);
-            }
-        }
-    }
-    let heads = ["by", "speed", "95% interval", "p", "verdict"];
+/// The other compared figures, each in a table of its own.
+pub fn other_figures(figures: &Figures<'_>, scene: Scene<'_>) -> Vec<Table> {
+    let others = figures.document.experiment.metrics.iter().skip(1);
+    others
+        .filter_map(|metric| other_figure(figures, scene, *metric))
+        .collect()
+}
+
+fn other_figure(figures: &Figures<'_>, scene: Scene<'_>, metric: Metric) -> Option<Table> {
+    let rows: Vec<_> = figures
+        .in_scene(scene)
+        .into_iter()
+        .filter(|(_, name)| !is_control(name))
+        .filter_map(|(_, name)| {
+            let comparison = figures.comparison(scene, &name, metric)?;
+            let median = figures.median(scene, &name, metric);
+            let mut row = vec![name_cell(&name), plain(known(metric, median))];
+            row.extend(outcome_cells(comparison));
+            Some(row)
+        })
+        .collect();
+    let heads = ["median", "speed", "95% interval", "p", "verdict"];
     (!rows.is_empty()).then(|| Table {
-        caption: "By the other compared figures".to_owned(),
+        caption: format!("By {}", metric.in_words()),
         columns: columns("variant", &heads),
         rows,
     })
@@ -201,32 +209,29 @@ pub fn times(figures: &Figures<'_>, scene: Scene<'_>) -> Table {
     }
 }
 
-/// Published figures beside the measured ones, in one placement.
-pub fn published(figures: &Figures<'_>, placement: Placement) -> Option<Table> {
-    let here = |row: &&PublishedRow| row.placement == placement;
-    let rows: Vec<_> = figures
-        .document
-        .analysis
-        .published
-        .iter()
-        .filter(here)
-        .map(published_row)
-        .collect();
-    let heads = [
-        "phase",
-        "figure",
-        "published",
-        "here",
-        "ratio",
-        "speed then",
-        "here",
-        "agrees",
-    ];
-    (!rows.is_empty()).then(|| Table {
-        caption: format!("Here with {}", placement.in_words()),
-        columns: columns("variant", &heads),
-        rows,
-    })
+/// Published figures beside the measured ones, in one placement, a table a figure.
+pub fn published(figures: &Figures<'_>, placement: Placement) -> Vec<Table> {
+    let all = &figures.document.analysis.published;
+    let table = |metric: Metric| {
+        let here = |row: &&PublishedRow| row.placement == placement && row.metric == metric;
+        let rows: Vec<_> = all.iter().filter(here).map(published_row).collect();
+        (!rows.is_empty()).then(|| Table {
+            caption: format!("{}; {}", metric.in_words(), placement.in_words()),
+            columns: columns(
+                "variant, phase",
+                &[
+                    "published",
+                    "here",
+                    "ratio",
+                    "speed then",
+                    "speed here",
+                    "agrees",
+                ],
+            ),
+            rows,
+        })
+    };
+    Metric::ALL.into_iter().filter_map(table).collect()
 }
 
 fn published_row(row: &PublishedRow) -> Vec<Cell> {
@@ -237,9 +242,7 @@ fn published_row(row: &PublishedRow) -> Vec<Cell> {
         None => plain(UNKNOWN),
     };
     vec![
-        name_cell(&row.variant),
-        plain(&row.phase),
-        plain(row.metric.in_words()),
+        plain(format!("{}, {}", row.variant, row.phase)),
         plain(known(row.metric, Some(row.published))),
         plain(known(row.metric, row.measured)),
         times(row.ratio),

@@ -5,12 +5,14 @@ mod pictures;
 
 use super::Format;
 use crate::svg::escape;
-use crate::text::{Part, Sentence};
+use crate::text::{Part, Sentence, clean};
 use crate::view::{Block, Chapter, Fact, Headline, Notice, Table, Tone, View, verdict_word};
 use crate::{Document, RenderOptions};
 use roundtrip_model::analysis::Verdict;
 use std::fmt::Write;
 
+/// Names up to this length are not broken.
+const SHORT_NAME: usize = 16;
 const STYLE: &str = include_str!("style.css");
 
 /// The format.
@@ -47,7 +49,7 @@ impl Format for Html {
         for (i, shown) in view.chapters.iter().enumerate() {
             chapter(&mut out, i, shown);
         }
-        let version = escape(&document.run.environment.roundtrip);
+        let version = escape(&clean(&document.run.environment.roundtrip));
         let _ = writeln!(
             out,
             "</main>\n<footer class=\"dim\"><p>Made by Roundtrip {version}.</p></footer>\n</body>\n</html>"
@@ -126,21 +128,25 @@ fn headline(headline: &Headline) -> String {
 
 fn notice(notice: &Notice) -> String {
     let class = if notice.grave { " class=\"grave\"" } else { "" };
-    let mut out = format!("<li{class}><p>");
-    if !notice.subject.is_empty() {
-        let _ = write!(out, "<code>{}</code>: ", escape(&notice.subject));
+    let mut out = format!("<li{class}>");
+    for case in &notice.cases {
+        out.push_str("<p>");
+        if !case.subject.is_empty() {
+            let _ = write!(out, "<code>{}</code>: ", escape(&case.subject));
+        }
+        out.push_str(&sentence(&Sentence::marked(&case.detail)));
+        if case.more > 0 {
+            let more = case.more;
+            let _ = write!(out, " <span class=\"dim\">(and {more} more like it)</span>");
+        }
+        out.push_str("</p>");
     }
-    out.push_str(&escape(&notice.detail));
-    if notice.more > 0 {
+    if !notice.remedy.is_empty() {
         let _ = write!(
             out,
-            " <span class=\"dim\">(and {} more like it)</span>",
-            notice.more
+            "<p class=\"dim\">{}</p>",
+            sentence(&Sentence::marked(&notice.remedy))
         );
-    }
-    out.push_str("</p>");
-    if !notice.remedy.is_empty() {
-        let _ = write!(out, "<p class=\"dim\">{}</p>", escape(&notice.remedy));
     }
     out + "</li>\n"
 }
@@ -156,12 +162,24 @@ fn facts(facts: &[Fact]) -> String {
     format!("<dl>\n{}</dl>\n", rows.collect::<String>())
 }
 
+/// A name that may be broken behind the signs that join its parts, and nowhere else.
+fn breakable(name: &str) -> String {
+    if name.chars().count() <= SHORT_NAME {
+        return format!("<span class=\"whole\">{}</span>", escape(name));
+    }
+    let parts: Vec<String> = name
+        .split_inclusive(['/', '@', '?', '&', '=', ','])
+        .map(escape)
+        .collect();
+    parts.join("<wbr>")
+}
+
 fn table(table: &Table) -> String {
     let caption = escape(&table.caption);
     // It can be scrolled sideways by keyboard too.
     let mut out = format!(
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n<table>\n\
-         <caption>{caption}</caption>\n<thead><tr>"
+         <caption><span>{caption}</span></caption>\n<thead><tr>"
     );
     for column in &table.columns {
         let class = if column.right { " class=\"n\"" } else { "" };
@@ -184,7 +202,11 @@ fn table(table: &Table) -> String {
             let class = format!("{}{tone}", if column.right { "n " } else { "" });
             let text = escape(&cell.text);
             let _ = match i {
-                0 => write!(out, "<th scope=\"row\" class=\"{class}\">{text}</th>"),
+                0 => write!(
+                    out,
+                    "<th scope=\"row\" class=\"{class}\">{}</th>",
+                    breakable(&cell.text)
+                ),
                 _ => write!(out, "<td class=\"{class}\">{text}</td>"),
             };
         }

@@ -4,13 +4,13 @@
 use crate::number::nanos;
 use crate::svg::{Anchor, Svg, escape};
 use crate::view::{
-    Curves, Dots, Forest, ForestRow, PARTS, Stack, is_control, ratio_tick, verdict_word,
+    Curves, Dots, Forest, ForestRow, PARTS, Series, Stack, is_control, ratio_tick, verdict_word,
 };
 
 const WIDE: f64 = 760.0;
 const NARROW: f64 = 320.0;
 /// What a character takes at the size of labels, on average.
-const CHARACTER: f64 = 7.4;
+const CHARACTER: f64 = 6.9;
 
 /// A figure with both drawings and what belongs below them.
 fn figure(caption: &str, below: &str, draw: impl Fn(f64) -> String) -> String {
@@ -33,6 +33,11 @@ fn fitting(text: &str, width: f64) -> String {
         return text.to_owned();
     }
     text.chars().take(most - 1).collect::<String>() + "…"
+}
+
+/// The name of a picture for those who hear it, out of its chapter.
+fn named(title: &str, place: &str) -> String {
+    format!("{title}: {place}")
 }
 
 /// The share of the way along a logarithmic axis.
@@ -60,9 +65,9 @@ fn draw_forest(forest: &Forest, width: f64) -> String {
     let mut svg = Svg::new(width, &forest.title, &about.join("; "));
     let wide = is_wide(&svg);
     let (left, right, row) = if wide {
-        (270.0, width - 160.0, 28.0)
+        (280.0, width - 150.0, 28.0)
     } else {
-        (6.0, width - 6.0, 52.0)
+        (6.0, width - 6.0, 62.0)
     };
     let bottom = 8.0 + row * forest.rows.len() as f64;
     let x = |ratio: f64| left + log_share(ratio, forest.axis) * (right - left);
@@ -81,14 +86,12 @@ fn draw_forest(forest: &Forest, width: f64) -> String {
     }
     for (i, shown) in forest.rows.iter().enumerate() {
         let top = 8.0 + row * i as f64;
-        let label = format!("{} · {}", shown.name, shown.place);
+        // The name is cut rather than the place, which tells the rows of a variant apart.
+        let room = if wide { left - 12.0 } else { width };
+        let room = room - (shown.place.chars().count() + 3) as f64 * CHARACTER;
+        let label = format!("{} · {}", fitting(&shown.name, room), shown.place);
         if wide {
-            svg.text(
-                (0.0, top + row / 2.0 + 4.0),
-                Anchor::Start,
-                "label",
-                &fitting(&label, left - 12.0),
-            );
+            svg.text((0.0, top + row / 2.0 + 4.0), Anchor::Start, "label", &label);
             svg.text(
                 (width, top + row / 2.0 + 4.0),
                 Anchor::End,
@@ -97,14 +100,9 @@ fn draw_forest(forest: &Forest, width: f64) -> String {
             );
             forest_row(&mut svg, shown, &x, top + row / 2.0);
         } else {
-            svg.text(
-                (0.0, top + 12.0),
-                Anchor::Start,
-                "label",
-                &fitting(&label, width),
-            );
-            svg.text((width, top + 26.0), Anchor::End, "tick", &shown.words);
-            forest_row(&mut svg, shown, &x, top + 38.0);
+            svg.text((0.0, top + 12.0), Anchor::Start, "label", &label);
+            svg.text((width, top + 28.0), Anchor::End, "tick", &shown.words);
+            forest_row(&mut svg, shown, &x, top + 42.0);
         }
     }
     svg.finish(bottom + 24.0)
@@ -167,7 +165,7 @@ fn draw_stack(stack: &Stack, width: f64) -> String {
             format!("{name}: {} of {sum}", parts.join(", "))
         })
         .collect();
-    let mut svg = Svg::new(width, &stack.title, &about.join("; "));
+    let mut svg = Svg::new(width, &named(&stack.title, &stack.place), &about.join("; "));
     let wide = is_wide(&svg);
     let (left, right, row) = if wide {
         (210.0, width - 80.0, 32.0)
@@ -196,14 +194,14 @@ fn draw_stack(stack: &Stack, width: f64) -> String {
 }
 
 /// A list of marks and names.
-fn legend<'a>(series: impl Iterator<Item = (usize, &'a str)>, lines: bool) -> String {
-    let items = series.map(|(place, name)| {
+fn legend<T>(series: &[Series<T>], lines: bool) -> String {
+    let items = series.iter().map(|Series { place, name, .. }| {
         let drawing = if lines {
             let class = format!("c{} curve", place % 8);
             format!("<svg aria-hidden=\"true\" width=\"28\" height=\"14\"><path class=\"{class}\" d=\"M1 7L27 7\"/></svg>")
         } else {
             let mut svg = Svg::new(14.0, "", "");
-            svg.mark(place, (7.0, 7.0), 4.5, dot_class(name), "");
+            svg.mark(*place, (7.0, 7.0), 4.5, dot_class(name), "");
             svg.finish(14.0).replacen("role=\"img\" aria-label=\"\"", "aria-hidden=\"true\"", 1)
         };
         format!("<li>{drawing}{}</li>", escape(name))
@@ -261,15 +259,11 @@ impl Plot {
 
 /// Every trial, in order of time.
 pub fn dots(dots: &Dots) -> String {
-    let names = dots
-        .series
-        .iter()
-        .map(|(place, name, _)| (*place, name.as_str()));
-    let mut below = legend(names, false);
+    let mut below = legend(&dots.series, false);
     if dots
         .series
         .iter()
-        .any(|(_, _, dots)| dots.iter().any(|dot| dot.void.is_some()))
+        .any(|s| s.points.iter().any(|dot| dot.void.is_some()))
     {
         below.push_str("<p class=\"dim\">A crossed-out trial is void and in no figure.</p>\n");
     }
@@ -280,13 +274,18 @@ fn draw_dots(dots: &Dots, width: f64) -> String {
     let about: Vec<String> = dots
         .series
         .iter()
-        .map(|(_, name, dots)| format!("{name}: {} trials", dots.len()))
+        .map(|s| format!("{}: {} trials", s.name, s.points.len()))
         .collect();
-    let mut svg = Svg::new(width, &dots.title, &about.join("; "));
+    let mut svg = Svg::new(width, &named(&dots.title, &dots.place), &about.join("; "));
     let plot = Plot::new(width);
     plot.ticks(&mut svg, &dots.ticks, |v| linear_share(v, dots.axis));
-    for (place, name, trials) in &dots.series {
-        for dot in trials {
+    for Series {
+        place,
+        name,
+        points,
+    } in &dots.series
+    {
+        for dot in points {
             let share = (dot.order as f64 + 0.5) / dots.count.max(1) as f64;
             let at = (plot.x(share), plot.y(linear_share(dot.value, dots.axis)));
             let words = match &dot.void {
@@ -313,23 +312,24 @@ fn draw_dots(dots: &Dots, width: f64) -> String {
 
 /// Latency by percentile.
 pub fn curves(curves: &Curves) -> String {
-    let names = curves
-        .series
-        .iter()
-        .map(|(place, name, _)| (*place, name.as_str()));
-    let below = legend(names, true)
+    let below = legend(&curves.series, true)
         + "<p class=\"dim\">The valid trials of a variant are merged for the picture; figures in \
            tables are medians over trials. Both axes are logarithmic.</p>\n";
     figure(&curves.title, &below, |width| draw_curves(curves, width))
 }
 
 fn draw_curves(curves: &Curves, width: f64) -> String {
-    let last = curves.series.iter().filter_map(|(_, name, points)| {
-        let (nines, ns) = points.last()?;
-        Some(format!("{name}: {} at {}", nanos(*ns), percentile(*nines)))
+    let last = curves.series.iter().filter_map(|s| {
+        let (nines, ns) = s.points.last()?;
+        let (latency, percentile) = (nanos(*ns), percentile(*nines));
+        Some(format!("{}: {latency} at {percentile}", s.name))
     });
     let about: Vec<String> = last.collect();
-    let mut svg = Svg::new(width, &curves.title, &about.join("; "));
+    let mut svg = Svg::new(
+        width,
+        &named(&curves.title, &curves.place),
+        &about.join("; "),
+    );
     let plot = Plot::new(width);
     let nines = curves.nines.max(0.5);
     plot.ticks(&mut svg, &curves.ticks, |v| log_share(v, curves.axis));
@@ -346,7 +346,12 @@ fn draw_curves(curves: &Curves, width: f64) -> String {
             svg.text((x, plot.bottom + 18.0), anchor, "tick", &percentile(at));
         }
     }
-    for (place, name, points) in &curves.series {
+    for Series {
+        place,
+        name,
+        points,
+    } in &curves.series
+    {
         let points: Vec<_> = points
             .iter()
             .map(|(at, ns)| (plot.x(at / nines), plot.y(log_share(*ns, curves.axis))))

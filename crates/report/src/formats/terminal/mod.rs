@@ -124,19 +124,22 @@ fn headline(screen: &mut Screen, headline: &Headline) {
 
 fn notice(screen: &mut Screen, notice: &Notice) {
     let mark = if notice.grave { "!!" } else { "!" };
-    let mut words = vec![Word::new(mark, Style::Warn)];
-    if !notice.subject.is_empty() {
-        words.extend(words_of(&format!("{}:", notice.subject), Style::Name));
-    }
-    words.extend(words_of(&notice.detail, Style::Plain));
-    if notice.more > 0 {
-        words.extend(words_of(
-            &format!("(and {} more like it)", notice.more),
-            Style::Dim,
-        ));
-    }
     let indent = 3 + mark.len();
-    screen.wrap(&words, 2, indent);
+    for (i, case) in notice.cases.iter().enumerate() {
+        let mut words = Vec::new();
+        if i == 0 {
+            words.push(Word::new(mark, Style::Warn));
+        }
+        if !case.subject.is_empty() {
+            words.extend(words_of(&format!("{}:", case.subject), Style::Name));
+        }
+        words.extend(words_of(&case.detail, Style::Plain));
+        if case.more > 0 {
+            let more = format!("(and {} more like it)", case.more);
+            words.extend(words_of(&more, Style::Dim));
+        }
+        screen.wrap(&words, if i == 0 { 2 } else { indent }, indent);
+    }
     if !notice.remedy.is_empty() {
         let mut words = vec![Word::new("→", Style::Dim)];
         words.extend(words_of(&notice.remedy, Style::Dim));

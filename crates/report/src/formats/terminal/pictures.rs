@@ -3,7 +3,7 @@
 use super::screen::{Screen, Style, shortened, width_of};
 use super::words_of;
 use crate::number::{nanos, ratio};
-use crate::view::{Forest, ForestRow, PARTS, Stack, ratio_tick};
+use crate::view::{Forest, ForestRow, PARTS, SHORT_PARTS, Stack, ratio_tick};
 use roundtrip_model::analysis::Verdict;
 
 const INDENT: usize = 2;
@@ -11,25 +11,21 @@ const BARS: [&str; 4] = ["█", "▓", "▒", "░"];
 
 /// Ratios with their intervals, over the control's.
 pub fn forest(screen: &mut Screen, forest: &Forest) {
-    let labels: Vec<String> = forest
-        .rows
-        .iter()
-        .map(|row| format!("{} · {}", row.name, row.place))
-        .collect();
-    let ratios = forest.rows.iter().map(|row| width_of(&ratio(row.ratio)));
-    let beside = ratios.max().unwrap_or(0);
-    let widest = labels
-        .iter()
-        .map(|label| width_of(label))
-        .max()
-        .unwrap_or(0);
-    let label_width = widest.min(screen.width() * 2 / 5);
-    let from = INDENT + label_width + 2;
+    let widest = |texts: &mut dyn Iterator<Item = usize>| texts.max().unwrap_or(0);
+    let beside = widest(&mut forest.rows.iter().map(|row| width_of(&ratio(row.ratio))));
+    let label_width = widest(&mut forest.rows.iter().map(|row| width_of(&row.name)));
+    let label_width = label_width.min(screen.width() * 2 / 5 - 2);
+    let from = INDENT + 2 + label_width + 2;
     let plot = screen.width().saturating_sub(from + beside + 2).min(60);
     screen.wrap(&words_of(&forest.title, Style::Strong), INDENT, INDENT);
-    for (row, label) in forest.rows.iter().zip(&labels) {
-        screen.skip_to(INDENT);
-        screen.put(&shortened(label, label_width), Style::Plain);
+    let mut place = "";
+    for row in &forest.rows {
+        if place != row.place {
+            place = &row.place;
+            screen.wrap(&words_of(place, Style::Dim), INDENT, INDENT);
+        }
+        screen.skip_to(INDENT + 2);
+        screen.put(&shortened(&row.name, label_width), Style::Plain);
         screen.skip_to(from);
         for (text, style) in forest_cells(forest, row, plot) {
             screen.put(text, style);
@@ -94,54 +90,57 @@ fn axis(screen: &mut Screen, forest: &Forest, from: usize, plot: usize) {
 /// Where a round trip goes, a bar a variant.
 pub fn stack(screen: &mut Screen, stack: &Stack) {
     screen.wrap(&words_of(&stack.title, Style::Strong), INDENT, INDENT);
-    let longest = stack.longest();
     let sums: Vec<String> = stack
         .bars
         .iter()
         .map(|(_, parts)| nanos(parts.iter().sum()))
         .collect();
     let beside = sums.iter().map(|sum| width_of(sum)).max().unwrap_or(0);
-    let widest = stack
-        .bars
-        .iter()
-        .map(|(name, _)| width_of(name))
-        .max()
-        .unwrap_or(0);
-    let label_width = widest.min(screen.width() / 3);
+    let names = stack.bars.iter().map(|(name, _)| width_of(name));
+    let label_width = names.max().unwrap_or(0).min(screen.width() / 3);
     let from = INDENT + label_width + 2;
     let plot = screen.width().saturating_sub(from + beside + 2).min(60);
-    for ((name, parts), sum) in stack.bars.iter().zip(&sums) {
+    let words: Vec<String> = stack
+        .bars
+        .iter()
+        .map(|(_, parts)| in_words(parts))
+        .collect();
+    let all_fit = words
+        .iter()
+        .all(|words| from + width_of(words) <= screen.width());
+    let words_from = if all_fit { from } else { INDENT + 2 };
+    for (((name, parts), sum), words) in stack.bars.iter().zip(&sums).zip(&words) {
         screen.skip_to(INDENT);
         screen.put(&shortened(name, label_width), Style::Plain);
         screen.skip_to(from);
-        for (i, cells) in cells(parts, longest, plot).into_iter().enumerate() {
+        for (i, cells) in cells(parts, stack.longest(), plot).into_iter().enumerate() {
             screen.put(&BARS[i].repeat(cells), Style::Part(i));
         }
         screen.put("  ", Style::Plain);
         screen.put(sum, Style::Plain);
         screen.end();
-        let words: Vec<String> = PARTS
-            .iter()
-            .zip(parts)
-            .map(|(part, ns)| format!("{part} {}", nanos(*ns)))
-            .collect();
-        let words = words.join(" · ");
-        if from + width_of(&words) <= screen.width() {
-            screen.skip_to(from);
-            screen.put(&words, Style::Dim);
-            screen.end();
-        } else {
-            screen.wrap(&words_of(&words, Style::Dim), INDENT + 2, INDENT + 2);
-        }
+        screen.wrap(&words_of(words, Style::Dim), words_from, words_from);
     }
+    legend(screen);
+}
+
+fn in_words(parts: &[f64; 4]) -> String {
+    let figures = SHORT_PARTS.iter().zip(parts);
+    let words: Vec<String> = figures
+        .map(|(part, ns)| format!("{part} {}", nanos(*ns)))
+        .collect();
+    words.join(" · ")
+}
+
+fn legend(screen: &mut Screen) {
     screen.skip_to(INDENT);
     for (i, part) in PARTS.iter().enumerate() {
-        let gap = if i == 0 { "" } else { "  " };
         if screen.left() < width_of(part) + 4 {
             screen.end();
             screen.skip_to(INDENT);
+        } else if i > 0 {
+            screen.put("  ", Style::Plain);
         }
-        screen.put(gap, Style::Plain);
         screen.put(BARS[i], Style::Part(i));
         screen.put(&format!(" {part}"), Style::Dim);
     }
