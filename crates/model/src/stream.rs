@@ -59,9 +59,10 @@ pub struct Stream {
     pub first: u64,
     /// How many keys are there.
     pub keyspace: u64,
-    /// The share of operations whose key is there; the others each get a key of their own, from
-    /// `first + keyspace` upwards.
+    /// The share of operations whose key is there.
     pub hit_ratio: f64,
+    /// The others each get a key of their own, from this index upwards.
+    pub cold_first: u64,
     /// Every `of`-th operation from `part` on belongs to this stream: one part a client.
     pub part: (u64, u64),
 }
@@ -108,7 +109,7 @@ impl Stream {
     pub fn key_index(&self, i: u64) -> (u64, bool) {
         if !self.is_hit(i) {
             let misses_before = i - hits_before(i, self.hit_ratio);
-            return (self.first + self.keyspace + misses_before, false);
+            return (self.cold_first + misses_before, false);
         }
         let keyspace = self.keyspace.max(1);
         let offset = match self.keys.distribution {
@@ -256,6 +257,7 @@ mod tests {
                 recipe: KeyRecipe::Md5,
                 bytes: 32,
                 distribution: Distribution::Sequential,
+                count: None,
             },
             values: Values {
                 recipe: ValueRecipe::Crc32,
@@ -266,6 +268,7 @@ mod tests {
             first: 0,
             keyspace: count,
             hit_ratio,
+            cold_first: 1 << 32,
             part: (0, 1),
         }
     }
@@ -301,6 +304,7 @@ mod tests {
             recipe: KeyRecipe::Hex,
             bytes: 16,
             distribution: Distribution::Uniform,
+            count: None,
         };
         let all: HashSet<_> = (0..100_000).map(|i| key(3, "", keys, i)).collect();
         assert_eq!(all.len(), 100_000);

@@ -32,6 +32,8 @@ pub struct Keys {
     pub bytes: u32,
     /// The order of visits.
     pub distribution: Distribution,
+    /// How many keys there are; as many as the largest phase visits unless said.
+    pub count: Option<u64>,
 }
 
 /// How the value of a key is made from its index.

@@ -66,6 +66,7 @@ pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment> {
         phases,
     };
     in_loop_is_possible(&source, &raw, &workload)?;
+    incr_has_numbers(&source, &workload)?;
     Ok(Experiment {
         name: name(&source, &raw.name)?,
         delta: delta(&source, raw.delta.as_ref())?,
@@ -210,12 +211,16 @@ fn keys(source: &Source<'_>, raw: &KeysText) -> Result<Keys> {
             "leave `bytes` out",
         ));
     }
+    let count = match &raw.count {
+        None => None,
+        Some(n) if (1..=MAX_COUNT).contains(n.get_ref()) => Some(*n.get_ref()),
+        Some(n) => {
+            let what = format!("{} keys are not between 1 and {MAX_COUNT}", n.get_ref());
+            return Err(source.bad(n.span(), what, "leave it out for as many as are visited"));
+        }
+    };
     let distribution = raw.distribution.unwrap_or(Distribution::Sequential);
-    Ok(Keys {
-        recipe,
-        bytes,
-        distribution,
-    })
+    Ok(Keys { recipe, bytes, distribution, count })
 }
 
 fn values(source: &Source<'_>, raw: &ValuesText) -> Result<Values> {
@@ -454,6 +459,17 @@ fn in_loop_is_possible(source: &Source<'_>, raw: &ExperimentText, work: &Workloa
     .next(
         "in-loop needs `get` and `set` over sequential `md5` keys and `crc32` values, one client",
     ))
+}
+
+/// Only numbers can be incremented.
+fn incr_has_numbers(source: &Source<'_>, work: &Workload) -> Result<()> {
+    let increments = work.phases.iter().any(|phase| phase.op == Op::Incr);
+    if !increments || work.values.recipe != ValueRecipe::Bytes {
+        return Ok(());
+    }
+    Err(Problem::new(Kind::Usage, "`incr` needs values that are numbers")
+        .at(source.file)
+        .next("add [values] with recipe = \"zero\""))
 }
 
 #[cfg(test)]

@@ -88,6 +88,8 @@ pub struct KeysText {
     pub bytes: Option<Spanned<u32>>,
     /// `sequential` (unless said) or `uniform`.
     pub distribution: Option<Distribution>,
+    /// How many keys there are: as many as the largest phase visits, unless said.
+    pub count: Option<Spanned<u64>>,
 }
 
 /// `[values]`
