@@ -8,6 +8,7 @@
 pub mod analysis;
 pub mod contract;
 pub mod experiment;
+pub mod fidelity;
 pub mod histogram;
 pub mod metric;
 pub mod names;

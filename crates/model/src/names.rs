@@ -2,6 +2,7 @@
 
 use crate::problem::{Kind, Problem, Result};
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 use std::fmt;
 use std::str::FromStr;
 
@@ -113,14 +114,15 @@ impl FromStr for Placement {
 }
 
 /// The known name nearest to a mistyped one, if any is near enough to be meant: at most one slip
-/// (a letter more, less, changed, or two swapped), and one more for every four letters.
+/// (a letter more, less, changed, or two swapped), and one more for every four letters. Of two
+/// equally near it is the longer: a letter is sooner forgotten than mistaken.
 pub fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let slips_allowed = 1 + typed.chars().count() / 4;
     known
         .into_iter()
         .map(|name| (strsim::osa_distance(typed, name), name))
         .filter(|(slips, _)| *slips <= slips_allowed)
-        .min_by_key(|(slips, _)| *slips)
+        .min_by_key(|(slips, name)| (*slips, Reverse(name.len())))
         .map(|(_, name)| name)
 }
 
@@ -152,6 +154,13 @@ mod tests {
                 .unwrap()
                 .starts_with("did you mean `get`?")
         );
+    }
+
+    #[test]
+    fn of_two_equally_near_names_the_longer_is_meant() {
+        let known = ["php/memcache", "php/memcached"];
+        assert_eq!(nearest("php/memcachd", known), Some("php/memcached"));
+        assert_eq!(nearest("php/memcach", known), Some("php/memcache"));
     }
 
     #[test]

@@ -94,6 +94,23 @@ pub struct RunRecord {
     pub warnings: Vec<Warning>,
 }
 
+/// A line of the list of runs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RunOverview {
+    /// Its id.
+    pub id: String,
+    /// The experiment's name.
+    pub experiment: String,
+    /// How it stands.
+    pub state: RunState,
+    /// Start, milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// How many trials are kept.
+    pub trials: u32,
+    /// From start to end; `None` where it has not ended, or not told so.
+    pub took_ms: Option<u64>,
+}
+
 /// Whether a trial counts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state", content = "reason")]

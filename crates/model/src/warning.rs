@@ -86,9 +86,7 @@ impl WarningKind {
             WarningKind::TcpDelay => "Set the client's no-delay option, or measure both.",
             WarningKind::UnequalTerms => "Do not read the ratio as one of equal work.",
             WarningKind::VoidTrials => "See the reasons with `roundtrip show`; run again.",
-            WarningKind::EndedEarly => {
-                "Give it more time with --budget, or go on with `roundtrip resume`."
-            }
+            WarningKind::EndedEarly => "Run again with a larger --budget.",
             WarningKind::MethodsDisagree => {
                 "Measure more blocks before you rely on this comparison."
             }

@@ -220,7 +220,12 @@ fn keys(source: &Source<'_>, raw: &KeysText) -> Result<Keys> {
         }
     };
     let distribution = raw.distribution.unwrap_or(Distribution::Sequential);
-    Ok(Keys { recipe, bytes, distribution, count })
+    Ok(Keys {
+        recipe,
+        bytes,
+        distribution,
+        count,
+    })
 }
 
 fn values(source: &Source<'_>, raw: &ValuesText) -> Result<Values> {
@@ -467,9 +472,11 @@ fn incr_has_numbers(source: &Source<'_>, work: &Workload) -> Result<()> {
     if !increments || work.values.recipe != ValueRecipe::Bytes {
         return Ok(());
     }
-    Err(Problem::new(Kind::Usage, "`incr` needs values that are numbers")
-        .at(source.file)
-        .next("add [values] with recipe = \"zero\""))
+    Err(
+        Problem::new(Kind::Usage, "`incr` needs values that are numbers")
+            .at(source.file)
+            .next("add [values] with recipe = \"zero\""),
+    )
 }
 
 #[cfg(test)]
