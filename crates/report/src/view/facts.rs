@@ -125,7 +125,12 @@ fn keys(workload: &Workload) -> String {
         Distribution::Sequential => "in order",
         Distribution::Uniform => "each as likely as any other",
     };
-    format!("{made}, {} bytes, visited {order}", workload.keys.bytes)
+    let how_many = match workload.keys.count {
+        Some(n) => format!("{} of them, ", count(n)),
+        None => String::new(),
+    };
+    let bytes = workload.keys.bytes;
+    format!("{made}, {bytes} bytes, {how_many}visited {order}")
 }
 
 fn values(workload: &Workload) -> String {
