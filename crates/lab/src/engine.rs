@@ -6,7 +6,7 @@ use crate::plan::{self, TrialPlan};
 use roundtrip_model::analysis::Analysis;
 use roundtrip_model::record::{EndReason, RunRecord, RunState, TrialRecord, Validity};
 use roundtrip_model::{Experiment, Kind, Problem, Result};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -87,15 +87,20 @@ impl Engine<'_> {
 
     fn blocks(&mut self, run: &mut RunRecord, trials: &mut Vec<TrialRecord>) -> Result<()> {
         let mut block = 0;
+        // How long a block takes, by how many placements take part in it.
+        let mut took = BTreeMap::new();
         loop {
             let block_started = (self.elapsed)();
-            let was_new = self.block(run, trials, block)?;
+            if self.block(run, trials, block)? {
+                let placements = self.experiment.placements_of(block).len();
+                took.insert(placements, (self.elapsed)().saturating_sub(block_started));
+            }
             block += 1;
             if let Some(hopeless) = hopeless(self.experiment, trials, block) {
                 return Err(hopeless);
             }
-            let took = (self.elapsed)().saturating_sub(block_started);
-            if let Some(reason) = self.end_after(run, trials, block, was_new.then_some(took))? {
+            let next = took.get(&self.experiment.placements_of(block).len()).copied();
+            if let Some(reason) = self.end_after(run, trials, block, next)? {
                 run.end_reason = Some(reason);
                 return Ok(());
             }
@@ -141,20 +146,20 @@ impl Engine<'_> {
         Duration::from_secs_f64(self.experiment.budget_s).saturating_sub((self.elapsed)())
     }
 
-    /// Whether the run ends after `blocks` blocks, and why. Takes the look that is due. `took` is
-    /// the time of the last block, where it was run whole just now.
+    /// Whether the run ends after `blocks` blocks, and why. Takes the look that is due. `next` is
+    /// the time that the next block will take, where one like it was run whole just now.
     fn end_after(
         &mut self,
         run: &mut RunRecord,
         trials: &[TrialRecord],
         blocks: u32,
-        took: Option<Duration>,
+        next: Option<Duration>,
     ) -> Result<Option<EndReason>> {
         let planned = self.experiment.looks();
         let is_last = planned.last().is_some_and(|last| blocks >= *last);
         // A block that would not fit is not started: half a block is worth nothing.
-        let out_of_time = match took {
-            Some(took) => self.remaining() < took,
+        let out_of_time = match next {
+            Some(next) => self.remaining() < next,
             None => self.remaining().is_zero(),
         };
         let is_final = is_last || out_of_time;

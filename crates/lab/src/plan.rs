@@ -16,10 +16,11 @@ pub struct TrialPlan {
     pub placement: Placement,
 }
 
-/// The trials of a block: every contestant in every placement, shuffled from the seed.
+/// The trials of a block: every contestant in every placement that takes part in it, shuffled
+/// from the seed.
 pub fn block(experiment: &Experiment, seed: u64, block: u32) -> Vec<TrialPlan> {
     let mut pairs: Vec<(String, Placement)> = experiment
-        .placements
+        .placements_of(block)
         .iter()
         .flat_map(|placement| {
             experiment

@@ -78,15 +78,13 @@ impl Histogram {
 
     /// Reads what [`Histogram::to_bytes`] wrote.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Histogram> {
-        Deserializer::new()
-            .deserialize(&mut bytes)
-            .map(Histogram)
-            .map_err(|e| {
-                Problem::new(
-                    Kind::Archive,
-                    format!("a latency histogram cannot be read: {e:?}"),
-                )
-            })
+        let mut read = Deserializer::new().deserialize(&mut bytes).map_err(|e| {
+            let what = format!("a latency histogram cannot be read: {e:?}");
+            Problem::new(Kind::Archive, what)
+        })?;
+        // What was read would keep its range; merged with a wider one it would lose counts.
+        read.auto(true);
+        Ok(Histogram(read))
     }
 }
 
@@ -103,6 +101,17 @@ mod tests {
         }
         assert_eq!(h.max().map(|ns| ns / 10_000), Some(500));
         assert_eq!(h.min().map(|ns| ns / 1000), Some(10));
+    }
+
+    #[test]
+    fn a_histogram_that_was_read_grows_when_a_wider_one_is_merged_into_it() {
+        let (mut narrow, mut wide) = (Histogram::new(), Histogram::new());
+        narrow.record(1000);
+        wide.record(10_000_000_000);
+        let mut read = Histogram::from_bytes(&narrow.to_bytes()).unwrap();
+        read.merge(&wide);
+        assert_eq!(read.count(), 2);
+        assert_eq!(read.max(), wide.max());
     }
 
     #[test]

@@ -82,10 +82,10 @@ impl<'a> Figures<'a> {
                 columns.entry(place).or_default().insert(trial.block, cell);
             }
         }
-        let whole = contestants.len() * placements.len();
+        let whole = |block| contestants.len() * experiment.placements_of(block).len();
         let complete = seen
             .into_iter()
-            .filter(|(_, who)| who.len() == whole)
+            .filter(|(block, who)| who.len() == whole(*block))
             .map(|(block, _)| block)
             .collect();
         Figures {

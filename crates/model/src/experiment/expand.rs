@@ -10,7 +10,7 @@ use crate::stream::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::workload::{
     Distribution, Generate, KeyRecipe, Keys, Phase, ValueRecipe, Values, Workload,
 };
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use toml::Spanned;
 
@@ -76,6 +76,7 @@ pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment> {
         title: raw.title,
         question: raw.question,
         source: raw.source,
+        every: every(&source, raw.every.as_ref())?,
         placements: raw
             .placement
             .map_or(vec![Placement::Split], |p| p.into_vec()),
@@ -175,6 +176,24 @@ fn max_blocks(source: &Source<'_>, raw: Option<&Spanned<u32>>) -> Result<u32> {
             raw.span(),
             format!("max_blocks is not between 1 and {MAX_BLOCKS}"),
             format!("leave it out for {default}"),
+        )),
+    }
+}
+
+fn every(
+    source: &Source<'_>,
+    raw: Option<&Spanned<BTreeMap<Placement, u32>>>,
+) -> Result<BTreeMap<Placement, u32>> {
+    let Some(raw) = raw else {
+        return Ok(BTreeMap::new());
+    };
+    let mut pairs = raw.get_ref().iter();
+    match pairs.find(|(_, n)| !(1..=MAX_BLOCKS).contains(*n)) {
+        None => Ok(raw.get_ref().clone()),
+        Some((placement, n)) => Err(source.bad(
+            raw.span(),
+            format!("`{placement}` cannot take part in every {n}th block"),
+            format!("write a number from 1 to {MAX_BLOCKS}, as in every = {{ split = 2 }}"),
         )),
     }
 }

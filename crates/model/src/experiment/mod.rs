@@ -10,6 +10,7 @@ use crate::path::Path;
 use crate::problem::Result;
 use crate::workload::Workload;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Looks are planned after these numbers of complete blocks. METHOD.md, "Verdict".
 pub const LOOKS: [u32; 4] = [5, 10, 20, 40];
@@ -56,6 +57,8 @@ pub struct Experiment {
     pub delta: f64,
     /// Placements to run in.
     pub placements: Vec<Placement>,
+    /// Placements that take part in every n-th block only.
+    pub every: BTreeMap<Placement, u32>,
     /// The variant that the others are compared with.
     pub baseline: String,
     /// The figures that are compared; the first one leads.
@@ -113,6 +116,15 @@ impl Experiment {
             .filter(|n| *n < self.max_blocks)
             .chain([self.max_blocks])
             .collect()
+    }
+
+    /// The placements that take part in a block, from 0: all of them in the first.
+    pub fn placements_of(&self, block: u32) -> Vec<Placement> {
+        let takes_part = |placement: &Placement| {
+            let every = self.every.get(placement).copied().unwrap_or(1);
+            block.is_multiple_of(every)
+        };
+        self.placements.iter().copied().filter(takes_part).collect()
     }
 
     /// Whether a contestant does a phase; the control does what the baseline does.

@@ -26,6 +26,9 @@ pub struct ExperimentText {
     /// `split`, `shared`, `free`: one, or a list to run in each.
     #[serde(default)]
     pub placement: Option<OneOrMany<Placement>>,
+    /// A placement that takes part in every n-th block only, because its trials take long:
+    /// `every = { split = 2 }`. Each takes part in every block unless said.
+    pub every: Option<Spanned<BTreeMap<Placement, u32>>>,
     /// The variant that the others are compared with; the first one unless said.
     pub baseline: Option<Spanned<String>>,
     /// Figures to compare, the leading one first: `["ops_per_s"]` unless said.

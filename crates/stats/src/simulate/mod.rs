@@ -20,6 +20,7 @@ use crate::random::Random;
 use crate::sequential::Tables;
 use crate::verdict::CrossChecks;
 use crate::{all_decided, analyse_with, next_look};
+use std::collections::BTreeMap;
 use roundtrip_model::Metric;
 use roundtrip_model::analysis::{Analysis, Comparison, Verdict};
 use roundtrip_model::experiment::Experiment;
@@ -79,6 +80,7 @@ impl Scenario {
             source: None,
             delta: self.delta,
             placements: vec![Placement::Split],
+            every: BTreeMap::new(),
             baseline: name(0),
             metrics: vec![Metric::LoopRealS],
             budget_s: 1.0,

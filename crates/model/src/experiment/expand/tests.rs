@@ -124,6 +124,7 @@ fn figures_out_of_range_are_refused() {
         ("delta = \"3%\"", "budget_s = 0.0"),
         ("delta = \"3%\"", "budget_s = nan"),
         ("delta = \"3%\"", "max_blocks = 0"),
+        ("delta = \"3%\"", "every = { split = 0 }"),
         ("delta = \"3%\"", "concurrency = 0"),
         ("delta = \"3%\"", "metrics = []"),
         ("recipe = \"md5\"", "recipe = \"md5\"\nbytes = 31"),
@@ -169,4 +170,14 @@ fn keys_are_made_in_the_loop_only_as_published() {
 #[test]
 fn an_endless_text_is_refused() {
     refused(&" ".repeat(2 << 20));
+}
+
+#[test]
+fn a_placement_may_take_part_in_every_second_block_only() {
+    let text = GOOD.replace("delta", "every = { split = 2 }\ndelta");
+    let e = Experiment::parse(&text, "m.toml").unwrap();
+    let both = [Placement::Shared, Placement::Split];
+    assert_eq!(e.placements_of(0), both);
+    assert_eq!(e.placements_of(1), [Placement::Shared]);
+    assert_eq!(e.placements_of(2), both);
 }
