@@ -2,6 +2,7 @@
 //! that the user named, and how to be stopped.
 
 use crate::engine::TrialRunner;
+use crate::environment;
 use crate::placement::Cpus;
 use crate::plan::TrialPlan;
 use crate::reconcile::WitnessNames;
@@ -23,6 +24,9 @@ use std::time::Duration;
 const MEMORY_MB: u32 = 1024;
 /// How long keys live on a store that is not ours, when the workload does not say.
 const FOREIGN_TTL_S: u32 = 3600;
+
+/// What stands before keys on a store that is not ours: `roundtrip:`, 12 digits and `:`.
+pub const FOREIGN_PREFIX_BYTES: u32 = 23;
 
 /// Stores that are there already, by store name: their addresses.
 pub type Addresses = BTreeMap<String, String>;
@@ -227,12 +231,14 @@ pub fn client_path(path: &Path) -> Path {
 
 impl TrialRunner for Bench<'_> {
     fn run(&mut self, plan: &TrialPlan) -> Result<TrialRecord> {
-        let stolen_before = crate::environment::MachineTime::read();
+        let stolen_before = environment::MachineTime::read();
+        let swapped_before = environment::swapped_pages();
         let mut trial = trial::run(self, plan)?;
-        trial.warnings.extend(crate::environment::steal_warning(
-            stolen_before,
-            &trial.variant,
-        ));
+        let warnings = [
+            environment::steal_warning(stolen_before, &trial.variant),
+            environment::swap_warning(swapped_before, &trial.variant),
+        ];
+        trial.warnings.extend(warnings.into_iter().flatten());
         debug_assert!(trial.validity != Validity::Valid || !trial.phases.is_empty());
         Ok(trial)
     }

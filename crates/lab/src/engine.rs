@@ -5,7 +5,8 @@
 use crate::plan::{self, TrialPlan};
 use roundtrip_model::analysis::Analysis;
 use roundtrip_model::record::{EndReason, RunRecord, RunState, TrialRecord, Validity};
-use roundtrip_model::{Experiment, Kind, Problem, Result};
+use roundtrip_model::{Experiment, Kind, Problem, Result, Warning, WarningKind};
+use roundtrip_stats::next_look;
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -64,7 +65,7 @@ pub struct Engine<'a> {
 }
 
 /// After this many blocks without a valid trial of a contestant there is no point in going on.
-const HOPELESS_BLOCKS: u32 = 2;
+const HOPELESS_BLOCKS: usize = 2;
 
 impl Engine<'_> {
     /// Runs the blocks that are still to come, after `trials` that are there. The run's state is
@@ -87,6 +88,8 @@ impl Engine<'_> {
 
     fn blocks(&mut self, run: &mut RunRecord, trials: &mut Vec<TrialRecord>) -> Result<()> {
         let mut block = 0;
+        // What a resumed run brings along says nothing of how it goes now.
+        let brought = trials.len();
         // How long a block takes, by how many placements take part in it.
         let mut took = BTreeMap::new();
         loop {
@@ -96,10 +99,12 @@ impl Engine<'_> {
                 took.insert(placements, (self.elapsed)().saturating_sub(block_started));
             }
             block += 1;
-            if let Some(hopeless) = hopeless(self.experiment, trials, block) {
+            if let Some(hopeless) = hopeless(self.experiment, &trials[brought..]) {
                 return Err(hopeless);
             }
-            let next = took.get(&self.experiment.placements_of(block).len()).copied();
+            let next = took
+                .get(&self.experiment.placements_of(block).len())
+                .copied();
             if let Some(reason) = self.end_after(run, trials, block, next)? {
                 run.end_reason = Some(reason);
                 return Ok(());
@@ -155,15 +160,15 @@ impl Engine<'_> {
         blocks: u32,
         next: Option<Duration>,
     ) -> Result<Option<EndReason>> {
-        let planned = self.experiment.looks();
-        let is_last = planned.last().is_some_and(|last| blocks >= *last);
+        let is_due = next_look(self.experiment, blocks - 1) == Some(blocks);
+        let is_last = next_look(self.experiment, blocks).is_none();
         // A block that would not fit is not started: half a block is worth nothing.
         let out_of_time = match next {
             Some(next) => self.remaining() < next,
             None => self.remaining().is_zero(),
         };
         let is_final = is_last || out_of_time;
-        if !is_final && !planned.contains(&blocks) {
+        if !is_final && !is_due {
             return Ok(None);
         }
         // A resumed run passes looks that were taken already.
@@ -173,27 +178,31 @@ impl Engine<'_> {
         let analysis = roundtrip_stats::analyse(self.experiment, trials, &run.looks, is_final);
         self.observer.looked(blocks, &analysis);
         self.keeper.update(run)?;
-        Ok(
-            if !analysis.comparisons.is_empty() && roundtrip_stats::all_decided(&analysis) {
-                Some(EndReason::Decided)
-            } else if is_last {
-                Some(EndReason::LastLook)
-            } else {
-                out_of_time.then_some(EndReason::Budget)
-            },
-        )
+        let is_decided =
+            !analysis.comparisons.is_empty() && roundtrip_stats::all_decided(&analysis);
+        if is_decided {
+            return Ok(Some(EndReason::Decided));
+        }
+        if !is_last && out_of_time {
+            let detail = format!("the budget of time was used up after {blocks} blocks");
+            run.warnings
+                .push(Warning::new(WarningKind::EndedEarly, "", detail));
+            return Ok(Some(EndReason::Budget));
+        }
+        Ok(is_last.then_some(EndReason::LastLook))
     }
 }
 
-/// The problem of a contestant that has no valid trial after some blocks.
-fn hopeless(experiment: &Experiment, trials: &[TrialRecord], blocks: u32) -> Option<Problem> {
-    if blocks < HOPELESS_BLOCKS {
-        return None;
-    }
+/// The problem of a contestant that has no valid trial after some blocks of this session.
+fn hopeless(experiment: &Experiment, trials: &[TrialRecord]) -> Option<Problem> {
     experiment.contestants().iter().find_map(|name| {
-        let mut mine = trials.iter().filter(|t| t.variant == **name).peekable();
-        mine.peek()?;
+        let mine: Vec<&TrialRecord> = trials.iter().filter(|t| t.variant == **name).collect();
+        let blocks: HashSet<u32> = mine.iter().map(|trial| trial.block).collect();
+        if blocks.len() < HOPELESS_BLOCKS {
+            return None;
+        }
         let reasons: Option<Vec<&str>> = mine
+            .iter()
             .map(|trial| match &trial.validity {
                 Validity::Void(reason) => Some(reason.as_str()),
                 Validity::Valid => None,

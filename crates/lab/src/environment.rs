@@ -74,6 +74,21 @@ pub fn steal_warning(then: Option<MachineTime>, subject: &str) -> Option<Warning
     })
 }
 
+/// Pages that the machine has swapped in and out so far.
+pub fn swapped_pages() -> Option<u64> {
+    let pages = |name| field("/proc/vmstat", name, ' ')?.parse::<u64>().ok();
+    Some(pages("pswpin")? + pages("pswpout")?)
+}
+
+/// Says when the machine swapped since it had swapped `then` pages.
+pub fn swap_warning(then: Option<u64>, subject: &str) -> Option<Warning> {
+    let pages = swapped_pages()?
+        .checked_sub(then?)
+        .filter(|pages| *pages > 0)?;
+    let detail = format!("the machine swapped {pages} pages during a trial");
+    Some(Warning::new(WarningKind::Swap, subject, detail))
+}
+
 /// CPU time of the whole machine in clock ticks since it started, and the part that the
 /// hypervisor took away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,6 +10,7 @@ use roundtrip_model::record::Environment;
 use roundtrip_model::{Experiment, Kind, Path, Placement, Problem, Result};
 use roundtrip_process::Settings;
 use roundtrip_stores::Store;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::Path as FilePath;
 
@@ -50,26 +51,15 @@ fn column(
     store: &mut Store,
     written: &mut Vec<CheckRow>,
 ) -> Result<FidelityColumn> {
-    let wrote = check(bench, path, store, CheckMode::Write, true)?;
-    let rows = check(bench, path, store, CheckMode::Read, true)?;
-    let without = check(bench, path, store, CheckMode::Read, false)?;
-    if rows.len() != wrote.len() || without.len() != wrote.len() {
-        let what = format!(
-            "`{}` wrote {} vectors and read {}",
-            path.client,
-            wrote.len(),
-            rows.len()
-        );
-        return Err(Problem::new(Kind::Failed, what));
-    }
-    if store.is_attached() {
-        let prefix = bench.prefix(path);
-        store.delete_keys(
-            wrote
-                .iter()
-                .map(|row| format!("{prefix}{}", row.name).into_bytes()),
-        )?;
-    }
+    bench.interrupted()?;
+    let checked = checks(bench, path, store);
+    // What was written on a store that is not ours goes, however the checks went.
+    let cleaned = match store.is_attached() {
+        true => clean_up(bench, path, store),
+        false => Ok(()),
+    };
+    let (wrote, rows, without) = checked?;
+    cleaned?;
     let differ = without
         .into_iter()
         .zip(&rows)
@@ -85,6 +75,38 @@ fn column(
         rows,
         without_classes: differ,
     })
+}
+
+/// What was written, what came back, and what came back without the classes.
+type Rows = (Vec<CheckRow>, Vec<CheckRow>, Vec<CheckRow>);
+
+fn checks(bench: &Bench<'_>, path: &Path, store: &Store) -> Result<Rows> {
+    let wrote = check(bench, path, store, CheckMode::Write, true)?;
+    let rows = check(bench, path, store, CheckMode::Read, true)?;
+    let without = check(bench, path, store, CheckMode::Read, false)?;
+    if rows.len() != wrote.len() || without.len() != wrote.len() {
+        let (wrote, read) = (wrote.len(), rows.len());
+        let what = format!("`{}` wrote {wrote} vectors and read {read}", path.client);
+        return Err(Problem::new(Kind::Failed, what));
+    }
+    Ok((wrote, rows, without))
+}
+
+/// Removes the vectors' keys, by their names in the vectors' file.
+fn clean_up(bench: &Bench<'_>, path: &Path, store: &mut Store) -> Result<()> {
+    let unreadable = |e: String| {
+        Problem::new(
+            Kind::Internal,
+            format!("the fidelity vectors cannot be read: {e}"),
+        )
+    };
+    let text = std::fs::read(bench.host.vectors()).map_err(|e| unreadable(e.to_string()))?;
+    let vectors: Vec<Value> =
+        serde_json::from_slice(&text).map_err(|e| unreadable(e.to_string()))?;
+    let prefix = bench.prefix(path);
+    let names = vectors.iter().filter_map(|vector| vector["name"].as_str());
+    let keys = names.map(|name| format!("{prefix}{name}").into_bytes());
+    store.delete_keys(keys).map(|_| ())
 }
 
 /// One half of a check, in a process of its own.

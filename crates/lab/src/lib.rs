@@ -11,6 +11,8 @@ pub mod doctor;
 pub mod engine;
 mod environment;
 pub mod fidelity;
+mod foreign;
+mod lock;
 mod loop_cost;
 pub mod overrides;
 mod phase;

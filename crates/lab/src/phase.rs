@@ -9,7 +9,7 @@ use roundtrip_model::contract::{Done, Open, PhaseCommand, Purpose, Target, outco
 use roundtrip_model::record::{CounterSample, Counters, PhaseRecord, ProcessUsage, Witness};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{Generate, Phase};
-use roundtrip_model::{Histogram, Op, Path, Result};
+use roundtrip_model::{Histogram, Kind, Op, Path, Problem, Result};
 use roundtrip_process::Settings;
 use roundtrip_workers::{Latencies, Worker};
 use std::collections::BTreeMap;
@@ -43,6 +43,8 @@ struct Client {
     ready_at: Instant,
     not_its_own: Duration,
     warmup: Option<Done>,
+    /// How many operations are its part, and where it writes their latencies.
+    count: u64,
     latencies: String,
 }
 
@@ -83,7 +85,7 @@ impl Clients<'_, '_> {
             count: stream.len(),
             stream: self.bench.stream_file(stream)?,
             latencies: None,
-            ttl_s,
+            ttl_s: self.bench.ttl_s(self.path, ttl_s),
             depth: self.path.depth()?,
             generate: Generate::Prepared,
         })
@@ -167,6 +169,7 @@ fn start(
         ready_at: Instant::now(),
         not_its_own,
         warmup,
+        count: part.len(),
         latencies,
     })
 }
@@ -234,7 +237,15 @@ struct Ended {
 
 /// Ends one client; what its process used, less the warm-up and the host's own time.
 fn end(bench: &Bench<'_>, mut client: Client) -> Result<Ended> {
-    let count = client.worker.written()?;
+    let written = client.worker.written()?;
+    if written != client.count {
+        let what = format!(
+            "a worker wrote {written} latencies of {} operations",
+            client.count
+        );
+        return Err(Problem::new(Kind::Failed, what)
+            .next("every operation has a latency: see workers/CONTRACT.md"));
+    }
     let exit = client.worker.close()?;
     let real = client.spawned.elapsed().saturating_sub(client.not_its_own);
     let (warm_user_ns, warm_sys_ns) = client.warmup.map_or((0, 0), |w| (w.user_ns, w.sys_ns));
@@ -245,7 +256,7 @@ fn end(bench: &Bench<'_>, mut client: Client) -> Result<Ended> {
             sys_ns: exit.sys_ns.saturating_sub(warm_sys_ns),
         },
         max_rss_bytes: exit.max_rss_bytes,
-        latencies: bench.read_latencies(&client.latencies, count, SLICES)?,
+        latencies: bench.read_latencies(&client.latencies, written, SLICES)?,
     })
 }
 

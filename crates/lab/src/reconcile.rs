@@ -15,8 +15,8 @@ pub type WitnessNames = BTreeMap<Quantity, String>;
 pub struct Expected {
     /// Operations.
     pub ops: u64,
-    /// Keys written that were not there.
-    pub new_keys: u64,
+    /// Keys written that were not there, where that is known.
+    pub new_keys: Option<u64>,
 }
 
 /// The witness of one store, with its name and the names of its counters.
@@ -75,13 +75,16 @@ fn claims(phase: &PhaseRecord, expected: &Expected) -> Option<String> {
 }
 
 fn contradictions(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>) -> Option<String> {
+    let not_found = phase.outcome(outcome::NOT_FOUND);
     match phase.op {
         Op::Get | Op::ReadAside => contradiction(store, Quantity::Get, expected.ops)
             .or_else(|| contradiction(store, Quantity::Hits, phase.outcome(outcome::HIT))),
         Op::Set => contradiction(store, Quantity::Set, expected.ops)
-            .or_else(|| contradiction(store, Quantity::Items, expected.new_keys)),
-        Op::Delete => contradiction(store, Quantity::DeleteHits, phase.outcome(outcome::DONE)),
-        Op::Incr => contradiction(store, Quantity::IncrHits, phase.outcome(outcome::DONE)),
+            .or_else(|| contradiction(store, Quantity::Items, expected.new_keys?)),
+        Op::Delete => contradiction(store, Quantity::DeleteHits, phase.outcome(outcome::DONE))
+            .or_else(|| contradiction(store, Quantity::DeleteMisses, not_found)),
+        Op::Incr => contradiction(store, Quantity::IncrHits, phase.outcome(outcome::DONE))
+            .or_else(|| contradiction(store, Quantity::IncrMisses, not_found)),
     }
 }
 

@@ -3,10 +3,9 @@
 use crate::bench::{Addresses, Bench, BenchOptions};
 use crate::engine::{Engine, Keeper, Observer};
 use crate::placement::Cpus;
-use crate::{clock, environment, loop_cost, placement, verify};
+use crate::{clock, environment, foreign, lock, loop_cost, placement, verify};
 use roundtrip_archive::Archive;
 use roundtrip_model::record::{Environment, RunRecord, RunState, TrialRecord};
-use roundtrip_model::workload::Generate;
 use roundtrip_model::{Experiment, Kind, Placement, Problem, Result, Warning, WarningKind};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -57,13 +56,13 @@ pub fn start(
     wishes: &Wishes,
     around: Surroundings<'_>,
 ) -> Result<Outcome> {
-    in_loop_is_ours(experiment, wishes)?;
+    foreign::check(experiment, wishes)?;
     placement::machine();
     let seed = wishes.seed.map_or_else(crate::random, Ok)? & 0x7fff_ffff_ffff_ffff;
     let mut bench = bench(experiment, seed, wishes, around.stop)?;
     let mut environment = environment::read();
     let exe = &wishes.self_exe;
-    verify::verify(
+    let mut warnings = verify::verify(
         experiment,
         &bench.host,
         exe,
@@ -73,10 +72,11 @@ pub fn start(
     try_stores(&mut bench, &mut environment)?;
     loop_cost::measure(&mut bench, &mut environment)?;
     let now = clock::unix_ms();
-    let mut warnings = environment::warnings(&environment);
+    warnings.extend(environment::warnings(&environment));
     warnings.extend(verify::warnings(&environment));
+    warnings.extend(unequal_terms(experiment));
     warnings.extend(placement::warning(&experiment.placements));
-    warnings.extend(foreign_warnings(experiment, wishes)?);
+    warnings.extend(foreign::warnings(experiment, wishes)?);
     let run = RunRecord {
         id: roundtrip_archive::new_run_id(now, crate::random()?),
         experiment: experiment.name.clone(),
@@ -152,6 +152,7 @@ fn carry_on(bench: &mut Bench<'_>, outcome: Outcome, around: Surroundings<'_>) -
         mut run,
         mut trials,
     } = outcome;
+    let _lock = lock::RunLock::take(around.archive.path(), &run.id)?;
     (around.began)(&run);
     placement::pin_host();
     let started = Instant::now();
@@ -169,14 +170,14 @@ fn carry_on(bench: &mut Bench<'_>, outcome: Outcome, around: Surroundings<'_>) -
     Ok(Outcome { run, trials })
 }
 
-/// Starts every store once: one that cannot start is found before the first trial, and the
-/// settings that it runs with are kept.
+/// Starts every store once, as each path asks for it: one that cannot start is found before the
+/// first trial, and the settings that it runs with are kept.
 fn try_stores(bench: &mut Bench<'_>, environment: &mut Environment) -> Result<()> {
     let mut tried = BTreeSet::new();
     for variant in &bench.experiment.variants {
         let path = &variant.path;
         for name in std::iter::once(&path.store).chain(&path.cache) {
-            if !tried.insert((name, path.transport())) {
+            if !tried.insert((name, &path.options)) {
                 continue;
             }
             let store = bench.start(name, path, &Cpus::of(Placement::Free))?;
@@ -184,14 +185,38 @@ fn try_stores(bench: &mut Bench<'_>, environment: &mut Environment) -> Result<()
                 .versions
                 .insert(name.clone(), store.version().to_owned());
             for (setting, value) in store.settings() {
-                environment
-                    .settings
-                    .insert(format!("{name} {setting}"), value.clone());
+                let (key, value) = match path.options.get(setting) {
+                    Some(asked) => (format!("{name} {setting} of {}", variant.name), asked),
+                    None => (format!("{name} {setting}"), value),
+                };
+                environment.settings.insert(key, value.clone());
             }
             store.stop()?;
         }
     }
     Ok(())
+}
+
+/// Paths that write with another durability than their store has by itself.
+fn unequal_terms(experiment: &Experiment) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for variant in &experiment.variants {
+        let Ok(manifest) = roundtrip_stores::find(&variant.path.store) else {
+            continue;
+        };
+        for (setting, usual) in &manifest.settings.fixed {
+            let asked = variant.path.options.get(setting);
+            if let Some(asked) = asked.filter(|asked| !asked.eq_ignore_ascii_case(usual)) {
+                let detail = format!("it runs with {setting}={asked}, others with {usual}");
+                warnings.push(Warning::new(
+                    WarningKind::UnequalTerms,
+                    &variant.name,
+                    detail,
+                ));
+            }
+        }
+    }
+    warnings
 }
 
 /// Says how to go on, where the problem does not say better.
@@ -225,33 +250,6 @@ fn same_versions(run: &RunRecord, now: &std::collections::BTreeMap<String, Strin
                 .next("start a new run; see both with `roundtrip diff`"))
         }
     }
-}
-
-/// In the loop only the published keys can be made, and a store that is not ours needs a prefix.
-fn in_loop_is_ours(experiment: &Experiment, wishes: &Wishes) -> Result<()> {
-    let is_in_loop = experiment.workload.generate == Generate::InLoop;
-    if wishes.addresses.is_empty() || !is_in_loop {
-        return Ok(());
-    }
-    let what = "in-loop keys carry no prefix, which keys on a store that is not ours must have";
-    Err(Problem::new(Kind::Refused, what)
-        .next("let Roundtrip start the store itself, or use --generate prepared"))
-}
-
-fn foreign_warnings(experiment: &Experiment, wishes: &Wishes) -> Result<Vec<Warning>> {
-    let mut warnings = Vec::new();
-    for (name, address) in &wishes.addresses {
-        let store = roundtrip_stores::attach(address, wishes.allow_remote)?;
-        if let Some(items) = store.foreign_items().filter(|n| *n > 0) {
-            let detail = format!("{name} holds {items} items that are not Roundtrip's");
-            warnings.push(Warning::new(WarningKind::OtherKeys, name, detail));
-        }
-        if !experiment.published.is_empty() {
-            let detail = format!("keys on {name} carry a prefix of this run");
-            warnings.push(Warning::new(WarningKind::KeyPrefix, name, detail));
-        }
-    }
-    Ok(warnings)
 }
 
 struct ArchiveKeeper<'a>(&'a mut Archive);

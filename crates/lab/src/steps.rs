@@ -3,7 +3,7 @@
 
 use roundtrip_model::contract::Target;
 use roundtrip_model::stream::Stream;
-use roundtrip_model::workload::{Keys, Phase, Values, Workload};
+use roundtrip_model::workload::{Distribution, Keys, Phase, Values, Workload};
 use roundtrip_model::{Experiment, Op, Path};
 
 /// Keys of warm-ups that write start here, far from those that are measured.
@@ -11,6 +11,8 @@ const WARMUP_FIRST: u64 = 1 << 40;
 /// Keys that are not there (or not in the cache) start here, a stretch for each phase.
 const COLD_FIRST: u64 = 1 << 41;
 const COLD_STRETCH: u64 = 1 << 34;
+/// Keys that live shorter than this may be gone before a phase ends.
+const SHORT_TTL_S: u32 = 600;
 
 /// One step of a trial.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,8 +34,8 @@ pub enum Step {
         warmup: Stream,
         /// Its operations.
         stream: Stream,
-        /// How many keys that were not there it writes.
-        new_keys: u64,
+        /// How many keys that were not there it writes; `None` where that cannot be known.
+        new_keys: Option<u64>,
     },
 }
 
@@ -43,9 +45,11 @@ struct Planner<'a> {
     seed: u64,
     prefix: &'a str,
     has_cache: bool,
-    /// Keys `0 .. in_store` are in the store, and so for the cache.
+    /// Keys `0 .. in_store` are in the store with their values, and so for the cache.
     in_store: u64,
     in_cache: u64,
+    /// Whether keys from `in_store` upwards may be there too.
+    may_hold_more: bool,
     steps: Vec<Step>,
 }
 
@@ -70,6 +74,7 @@ pub fn steps(
         has_cache: path.cache.is_some(),
         in_store: 0,
         in_cache: 0,
+        may_hold_more: false,
         steps: Vec::new(),
     };
     for (number, phase) in experiment.workload.phases.iter().enumerate() {
@@ -102,7 +107,7 @@ impl Planner<'_> {
         }
         // Every key once and in order, however the phase will visit them.
         let mut stream = self.stream(first, count, count);
-        stream.keys.distribution = roundtrip_model::workload::Distribution::Sequential;
+        stream.keys.distribution = Distribution::Sequential;
         self.steps.push(Step::Prepare {
             target,
             stream,
@@ -122,6 +127,7 @@ impl Planner<'_> {
                 ttl_s,
             );
             self.in_store = keyspace;
+            self.may_hold_more = false;
         }
         if phase.op == Op::ReadAside {
             self.prepare(Target::Store, cold_first, phase.count - phase.hits(), ttl_s);
@@ -163,21 +169,31 @@ impl Planner<'_> {
         }
     }
 
-    fn note_writes(&mut self, phase: &Phase, keyspace: u64) -> u64 {
-        use roundtrip_model::workload::Distribution;
+    /// Notes what a phase leaves behind; says how many new keys it writes, where that is certain.
+    fn note_writes(&mut self, phase: &Phase, keyspace: u64) -> Option<u64> {
+        // A key that expires during the phase is not counted at its end.
+        let expires = phase.ttl_s.is_some_and(|ttl_s| ttl_s < SHORT_TTL_S);
         match phase.op {
-            // Which keys a uniform visit wrote is not worth tracking: what follows prepares.
             Op::Set if self.work.keys.distribution == Distribution::Sequential => {
                 let reached = phase.count.min(keyspace);
                 let new_keys = reached.saturating_sub(self.in_store);
+                let certain = !self.may_hold_more && !expires;
                 self.in_store = self.in_store.max(reached);
-                new_keys
+                self.may_hold_more &= self.in_store < keyspace;
+                certain.then_some(new_keys)
             }
-            Op::Delete => {
+            Op::Set => {
+                self.may_hold_more = true;
+                None
+            }
+            // Some keys are gone, or do not hold their first value any more: what reads them next
+            // is prepared again.
+            Op::Delete | Op::Incr => {
                 self.in_store = 0;
-                0
+                self.may_hold_more = true;
+                None
             }
-            _ => 0,
+            Op::Get | Op::ReadAside => Some(0),
         }
     }
 }
@@ -239,7 +255,7 @@ mod tests {
         let Step::Measure { new_keys, .. } = &steps[0] else {
             unreachable!()
         };
-        assert_eq!(*new_keys, 100);
+        assert_eq!(*new_keys, Some(100));
     }
 
     #[test]
@@ -264,6 +280,37 @@ mod tests {
             shape(&steps),
             expected.map(|(name, n)| (name.to_owned(), n))
         );
+    }
+
+    #[test]
+    fn a_get_after_an_incr_is_prepared_again() {
+        let phases = "[values]\nrecipe=\"zero\"\n[[phase]]\nop=\"incr\"\ncount=100\nwarmup=5\n\
+                      [[phase]]\nop=\"get\"\ncount=100";
+        let names: Vec<String> = shape(&of(phases, "store=\"memcached\""))
+            .into_iter()
+            .map(|s| s.0)
+            .collect();
+        assert_eq!(names, ["Store", "Store", "incr", "Store", "get"]);
+    }
+
+    #[test]
+    fn how_many_keys_are_new_is_said_only_where_it_is_certain() {
+        let new_keys = |phases: &str| -> Vec<Option<u64>> {
+            let steps = of(phases, "store=\"memcached\"");
+            let measured = steps.iter().filter_map(|step| match step {
+                Step::Measure { new_keys, .. } => Some(*new_keys),
+                Step::Prepare { .. } => None,
+            });
+            measured.collect()
+        };
+        let set = "[[phase]]\nop=\"set\"\ncount=100";
+        let twice = format!("{set}\n[[phase]]\nname=\"again\"\nop=\"set\"\ncount=100");
+        assert_eq!(new_keys(&twice), [Some(100), Some(0)]);
+        let uniform = format!("[keys]\ndistribution=\"uniform\"\n{set}");
+        assert_eq!(new_keys(&uniform), [None]);
+        let partly = format!("[keys]\ncount=100\n[[phase]]\nop=\"delete\"\ncount=5\n{set}");
+        assert_eq!(new_keys(&partly), [None, None]);
+        assert_eq!(new_keys(&format!("{set}\nttl_s=1")), [None]);
     }
 
     #[test]

@@ -40,7 +40,8 @@ impl Servers {
     }
 }
 
-/// Runs a trial. A store or worker that fails voids it: the record says why.
+/// Runs a trial. Counts that do not agree void it; a store or worker that fails is a problem, and
+/// the trial is not kept.
 pub fn run(bench: &mut Bench<'_>, plan: &TrialPlan) -> Result<TrialRecord> {
     let started = Instant::now();
     let mut trial = TrialRecord {
@@ -147,7 +148,7 @@ fn prepare(
         format!("only {stored} of {} keys could be set", stream.count),
     )
     .at(clients.path.to_string())
-    .next("give the store more memory, or use fewer or smaller keys"))
+    .next("it may be out of memory, or refuse keys or values of this size"))
 }
 
 /// Voids the trial where a phase's counts do not agree with the servers'.
@@ -181,7 +182,10 @@ fn judge(
         names: bench.witness_names(name),
     });
     if let Some(reason) = objection(record, expected, &store_account, cache_account.as_ref()) {
-        trial.validity = Validity::Void(reason);
+        // The first reason is the one that explains the others.
+        if trial.is_valid() {
+            trial.validity = Validity::Void(reason);
+        }
     }
 }
 

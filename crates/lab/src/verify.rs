@@ -17,13 +17,29 @@ pub fn verify(
     self_exe: &FilePath,
     addresses: &Addresses,
     environment: &mut Environment,
-) -> Result<()> {
+) -> Result<Vec<Warning>> {
+    let mut warnings = Vec::new();
     for variant in &experiment.variants {
         let ops = ops(experiment, &variant.name);
         verify_path(&variant.path, &ops, host, self_exe, addresses, environment)
             .map_err(|problem| problem.at(variant.place.clone()))?;
+        warnings.extend(tcp_delay(&variant.name, &variant.path, host)?);
     }
-    unused_addresses(experiment, addresses)
+    unused_addresses(experiment, addresses)?;
+    Ok(warnings)
+}
+
+/// A library that can send small packets at once, and is left to its own default.
+fn tcp_delay(variant: &str, path: &Path, host: &Host) -> Result<Option<Warning>> {
+    const OPTION: &str = "tcp_nodelay";
+    let client = host.client(&path.client)?;
+    let is_left = client.options.contains_key(OPTION) && !path.options.contains_key(OPTION);
+    // The native client's default is to send at once, and says so.
+    let may_delay = is_left && path.transport() == "tcp" && path.language() != "native";
+    Ok(may_delay.then(|| {
+        let detail = format!("its {OPTION} is as the library has it by itself");
+        Warning::new(WarningKind::TcpDelay, variant, detail)
+    }))
 }
 
 fn ops(experiment: &Experiment, variant: &str) -> BTreeSet<Op> {
@@ -137,6 +153,10 @@ pub fn warnings(environment: &Environment) -> Vec<Warning> {
             "php",
             "Xdebug is loaded",
         ));
+    }
+    if on("php opcache.enable_cli").is_some_and(|value| ["0", "", "off"].contains(&value)) {
+        let detail = "opcache.enable_cli is off, as PHP ships it";
+        warnings.push(Warning::new(WarningKind::OpcacheOff, "php", detail));
     }
     warnings
 }

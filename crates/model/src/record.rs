@@ -85,8 +85,8 @@ pub struct RunRecord {
     pub state: RunState,
     /// Why it ended.
     pub end_reason: Option<EndReason>,
-    /// The numbers of complete blocks at which a look was taken, in order. Adjusted intervals
-    /// depend on them.
+    /// The numbers of blocks after which a look was taken, in order. Adjusted intervals depend on
+    /// them.
     pub looks: Vec<u32>,
     /// The machine.
     pub environment: Environment,

@@ -40,6 +40,38 @@ pub fn written(outcome: io::Result<()>) -> Result<()> {
     }
 }
 
+/// Standard output for what writes to it by itself; remembers whether its reader went away.
+#[derive(Debug, Default)]
+pub struct Pipe {
+    is_broken: bool,
+}
+
+impl Pipe {
+    /// Whether the reader went away, which is not a failure.
+    pub fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
+    fn note<T>(&mut self, outcome: io::Result<T>) -> io::Result<T> {
+        self.is_broken |= outcome
+            .as_ref()
+            .is_err_and(|e| e.kind() == ErrorKind::BrokenPipe);
+        outcome
+    }
+}
+
+impl Write for Pipe {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = io::stdout().write(bytes);
+        self.note(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = io::stdout().flush();
+        self.note(flushed)
+    }
+}
+
 /// Writes text and a line's end to standard output.
 pub fn line(text: &str) -> Result<()> {
     write(format!("{text}\n").as_bytes())

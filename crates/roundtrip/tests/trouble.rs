@@ -348,7 +348,8 @@ fn two_roundtrips_at_once_on_one_archive() {
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     }
     assert_eq!(trials(&home.archive()), 20);
-    home.run(&["show", "2"]).refused(2, &["several runs begin with `2`"]);
+    home.run(&["show", "2"])
+        .refused(2, &["several runs begin with `2`"]);
 }
 
 #[test]
@@ -407,6 +408,66 @@ fn a_stopped_run_is_resumed_to_the_same_plan() {
     home.good(&["resume"]);
     assert_eq!(trials(&home.archive()), 15);
     home.run(&["resume"]).refused(2, &["is finished"]);
+}
+
+#[test]
+fn a_run_that_is_under_way_is_not_run_twice() {
+    let home = Home::new();
+    let child = home.command(&LONG).spawn().unwrap();
+    soon("a trial", || (trials(&home.archive()) >= 1).then_some(()));
+    home.run(&["resume"]).refused(2, &["is under way"]);
+    signal(&child, Signal::INT);
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+}
+
+#[test]
+fn a_run_that_was_killed_is_resumed() {
+    let home = Home::new();
+    let args = [
+        "run",
+        "quickstart",
+        "--count",
+        "2000",
+        "--blocks",
+        "2",
+        "--seed",
+        "7",
+    ];
+    let mut child = home.command(&args).spawn().unwrap();
+    soon("a trial", || (trials(&home.archive()) >= 1).then_some(()));
+    signal(&child, Signal::KILL);
+    child.wait().unwrap();
+    home.good(&["resume"]);
+    assert_eq!(trials(&home.archive()), 10);
+}
+
+#[test]
+fn php_and_a_socket_server_go_with_a_killed_roundtrip() {
+    let home = Home::new();
+    let path = "php/memcached?transport=unix";
+    let args = [
+        "compare",
+        path,
+        "native",
+        "--store",
+        "memcached",
+        "--count",
+        "300000",
+    ];
+    let mut child = home.command(&args).spawn().unwrap();
+    let family = soon("memcached and PHP", || {
+        let family = children(child.id());
+        let names: Vec<String> = family.iter().map(|pid| program(*pid)).collect();
+        let both = ["memcached", "php"]
+            .iter()
+            .all(|name| names.iter().any(|n| n == name));
+        both.then_some(family)
+    });
+    signal(&child, Signal::KILL);
+    child.wait().unwrap();
+    soon("their end", || {
+        family.iter().all(|pid| !runs(*pid)).then_some(())
+    });
 }
 
 #[test]

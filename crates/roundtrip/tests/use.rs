@@ -351,6 +351,95 @@ fn on_a_server_that_is_the_users_only_our_keys_come_and_go() {
 }
 
 #[test]
+fn what_a_killed_run_leaves_on_a_users_server_has_a_time_to_live() {
+    let home = Home::new();
+    let server = Memcached::start();
+    let store = format!("memcached={}", server.address());
+    let args = [
+        "compare",
+        "native",
+        "native?depth=2",
+        "--store",
+        &store,
+        "--count",
+        "200000",
+    ];
+    let mut child = home.command(&args).spawn().unwrap();
+    soon("keys", || (server.count("curr_items") > 100).then_some(()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let dump = home.good(&["inspect", &server.address(), "dump"]);
+    let ours: Vec<&str> = dump
+        .lines()
+        .filter(|line| line.starts_with("add roundtrip:"))
+        .collect();
+    assert!(ours.len() > 100);
+    for line in ours {
+        let expires: u64 = line.split(' ').nth(3).unwrap().parse().unwrap();
+        assert!(expires > 0, "{line}");
+    }
+}
+
+#[test]
+fn a_reader_of_a_dump_that_goes_away_is_no_failure() {
+    let home = Home::new();
+    let server = Memcached::start();
+    for i in 0..40 {
+        server.ask(&format!("set key{i} 0 0 5000\r\n{}\r\n", "x".repeat(5000)));
+    }
+    let mut child = home
+        .command(&["inspect", &server.address(), "dump"])
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn every_op_and_distribution_agrees_with_its_witness() {
+    let home = Home::new();
+    home.good(&[
+        "compare",
+        "native",
+        "php/memcached",
+        "php/memcache",
+        "--store",
+        "memcached",
+        "--op",
+        "set,incr,get,delete",
+        "--count",
+        "200",
+        "--blocks",
+        "1",
+    ]);
+    let uniform = home.file("uniform.toml", UNIFORM);
+    home.good(&["run", &uniform]);
+    let result = has_valid_json(&home);
+    for trial in result["trials"].as_array().unwrap() {
+        assert_eq!(trial["validity"]["state"], "valid", "{trial}");
+    }
+}
+
+const UNIFORM: &str = "\
+name = \"uniform\"
+placement = \"free\"
+max_blocks = 1
+[keys]
+distribution = \"uniform\"
+count = 50
+[[phase]]
+op = \"set\"
+count = 200
+[[phase]]
+op = \"get\"
+count = 200
+[matrix]
+client = [\"native\", \"php/memcached\"]
+store = [\"memcached\"]
+";
+
+#[test]
 fn the_fidelity_table_has_every_type_for_every_serializer() {
     let home = Home::new();
     let table = json(&home.good(&[
@@ -481,7 +570,10 @@ fn no_line_is_wider_than_80_columns() {
         }
     }
     let runs = home.good(&["runs"]);
-    let ids: Vec<&str> = runs.lines().filter(|l| l.trim_start().starts_with("20")).collect();
+    let ids: Vec<&str> = runs
+        .lines()
+        .filter(|l| l.trim_start().starts_with("20"))
+        .collect();
     assert_eq!(ids.len(), 2, "{runs}");
     let first = ids[1].split_whitespace().next().unwrap();
     let diff = Ran::of(

@@ -39,6 +39,8 @@ pub(crate) struct Figures<'a> {
     pub placements: Vec<Placement>,
     /// Complete blocks, growing: every contestant has a valid trial in every placement.
     pub complete: Vec<u32>,
+    /// How many blocks were run, void trials or not.
+    pub run: u32,
     columns: HashMap<Place, Column<'a>>,
 }
 
@@ -93,6 +95,11 @@ impl<'a> Figures<'a> {
             contestants,
             placements,
             complete,
+            run: trials
+                .iter()
+                .map(|trial| trial.block.saturating_add(1))
+                .max()
+                .unwrap_or(0),
             columns,
         }
     }

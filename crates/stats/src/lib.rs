@@ -38,8 +38,7 @@ use verdict::CrossChecks;
 
 /// Everything that is concluded from the trials of a run.
 ///
-/// `looks` are the numbers of complete blocks at which looks were taken, in order, the present one
-/// last. While there is none, figures and plain t intervals are shown and every verdict is
+/// `looks` are the numbers of blocks after which looks were taken, in order, the present one last. While there is none, figures and plain t intervals are shown and every verdict is
 /// undecided. Blocks that came after the last look wait for the next one, unless `is_final`: the
 /// run ended for a reason that does not depend on the ratios (its budget of time, or the last
 /// planned look), so the present look sees all blocks and spends what is left of the error rate.
@@ -71,7 +70,7 @@ fn analyse_with(
     is_final: bool,
 ) -> Analysis {
     let figures = Figures::new(experiment, trials);
-    let looks = Looks::new(looks, &figures.complete, is_final);
+    let looks = Looks::new(looks, figures.run, is_final);
     let comparisons = verdict::comparisons(&figures, &looks, tables, checks);
     Analysis {
         blocks: figures.complete.len() as u32,

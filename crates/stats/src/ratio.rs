@@ -82,18 +82,14 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    /// From the numbers of complete blocks at which looks were taken. A final look sees all there
-    /// is; what came after the last look of a run that goes on waits for the next.
-    pub fn new(taken: &[u32], complete: &[u32], is_final: bool) -> Looks {
-        let nth = |n: &u32| {
-            let block = (*n as usize).checked_sub(1).and_then(|i| complete.get(i));
-            block.copied().unwrap_or(u32::MAX)
-        };
-        let done = complete.len() as u32;
+    /// From the numbers of blocks after which looks were taken, and how many were run. A look saw
+    /// what was run by then, void trials or not. A final look sees all there is; what came after the
+    /// last look of a run that goes on waits for the next.
+    pub fn new(taken: &[u32], run: u32, is_final: bool) -> Looks {
         let mut up_to: Vec<u32> = taken
             .iter()
-            .filter(|n| **n > 0 && !(is_final && **n >= done))
-            .map(nth)
+            .filter(|n| **n > 0 && !(is_final && **n >= run))
+            .map(|n| n - 1)
             .collect();
         let is_peek = up_to.is_empty() && !is_final;
         if is_final || is_peek {
@@ -133,30 +129,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn looks_see_the_blocks_that_were_complete_by_then() {
-        // Blocks 1 and 4 are not complete.
-        let complete = [0, 2, 3, 5, 6, 7, 8];
-        let looks = Looks::new(&[2, 5], &complete, false);
+    fn a_look_sees_the_blocks_that_were_run_by_then_and_no_later_one() {
+        let looks = Looks::new(&[3, 7], 9, false);
         assert_eq!(looks.up_to, [2, 6]);
-        let ratios: Vec<(u32, f64)> = (0..9).map(|b| (b, f64::from(b))).collect();
-        assert_eq!(looks.present(&ratios).len(), 7);
-        assert_eq!(looks.samples(&ratios)[0].unwrap().n, 3);
+        // Blocks 1 and 4 have void trials, so no ratio.
+        let ratios: Vec<(u32, f64)> = [0, 2, 3, 5, 6, 7, 8].map(|b| (b, f64::from(b))).to_vec();
+        assert_eq!(looks.present(&ratios).len(), 5);
+        assert_eq!(looks.samples(&ratios)[0].unwrap().n, 2);
     }
 
     #[test]
     fn a_final_look_sees_everything_and_is_not_taken_twice() {
-        let complete = [0, 1, 2, 3, 4, 5];
-        assert_eq!(Looks::new(&[5, 6], &complete, true).up_to, [4, u32::MAX]);
-        assert_eq!(Looks::new(&[5], &complete, true).up_to, [4, u32::MAX]);
-        assert_eq!(Looks::new(&[6], &complete, true).up_to, [u32::MAX]);
-        let before_any_look = Looks::new(&[], &complete[..3], true);
+        assert_eq!(Looks::new(&[5, 6], 6, true).up_to, [4, u32::MAX]);
+        assert_eq!(Looks::new(&[5], 6, true).up_to, [4, u32::MAX]);
+        assert_eq!(Looks::new(&[6], 6, true).up_to, [u32::MAX]);
+        let before_any_look = Looks::new(&[], 3, true);
         assert_eq!(before_any_look.up_to, [u32::MAX]);
         assert!(!before_any_look.is_peek);
     }
 
     #[test]
     fn no_look_yet_is_a_peek() {
-        let looks = Looks::new(&[], &[0, 1], false);
+        let looks = Looks::new(&[], 2, false);
         assert!(looks.is_peek && looks.up_to == [u32::MAX]);
     }
 }

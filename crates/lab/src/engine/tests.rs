@@ -263,4 +263,13 @@ fn a_client_that_always_lies_ends_the_run_as_void() {
     assert_eq!(problem.kind, Kind::Void);
     assert_eq!(problem.what, "every trial of `b@s` is void: it lied");
     assert_eq!(went.trials.len(), 6);
+
+    // Once the cause is mended the run can be resumed, as the message says.
+    let e = experiment("max_blocks = 5");
+    let honest = go(&e, &mut Fake::new(&clock, twice_as_slow), went.trials);
+    honest.result.clone().unwrap();
+    assert_eq!(
+        (honest.trials.len(), honest.run.state),
+        (15, RunState::Finished)
+    );
 }

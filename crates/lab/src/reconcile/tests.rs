@@ -30,6 +30,8 @@ fn names() -> WitnessNames {
         (Quantity::Hits, "get_hits"),
         (Quantity::Set, "cmd_set"),
         (Quantity::Items, "curr_items"),
+        (Quantity::DeleteHits, "delete_hits"),
+        (Quantity::DeleteMisses, "delete_misses"),
     ]
     .map(|(quantity, name)| (quantity, name.to_owned()))
     .into()
@@ -61,7 +63,10 @@ fn said(
     let cache = cache.map(|witness| account("cache", witness));
     objection(
         phase,
-        &Expected { ops: 100, new_keys },
+        &Expected {
+            ops: 100,
+            new_keys: Some(new_keys),
+        },
         &account("memcached", store),
         cache.as_ref(),
     )
@@ -110,6 +115,14 @@ fn a_client_that_lies_about_hits_or_items_is_found() {
     )
     .unwrap();
     assert!(objection.contains("1 `curr_items`"), "{objection}");
+}
+
+#[test]
+fn a_client_that_sends_no_delete_and_says_that_nothing_was_there_is_found() {
+    let delete = phase(Op::Delete, &[("not_found", 100)], &[]);
+    let silent = grew(&[("delete_hits", 0), ("delete_misses", 0)]);
+    let objection = said(&delete, 0, &silent, None).unwrap();
+    assert!(objection.contains("0 `delete_misses`"), "{objection}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ const MAX_VARIANTS: usize = 64;
 const MAX_PHASES: usize = 32;
 const MAX_COUNT: u64 = 1_000_000_000;
 const MIN_KEY_BYTES: u32 = 16;
+const MAX_TTL_S: u32 = 30 * 86_400;
 const DEFAULT_BUDGET_S: f64 = 300.0;
 const MAX_BLOCKS: u32 = 1000;
 
@@ -293,6 +294,13 @@ fn phase(source: &Source<'_>, raw: &PhaseText) -> Result<Phase> {
             "write how many ops to do, as in count = 100000",
         ));
     }
+    if let Some(ttl_s) = &raw.ttl_s
+        && *ttl_s.get_ref() > MAX_TTL_S
+    {
+        let what = format!("ttl_s {} is over {MAX_TTL_S}", ttl_s.get_ref());
+        let next = "memcached takes a longer time for a date; 30 days are the most";
+        return Err(source.bad(ttl_s.span(), what, next));
+    }
     let hit_ratio = match &raw.hit_ratio {
         None => 1.0,
         Some(ratio) if (0.0..=1.0).contains(ratio.get_ref()) => *ratio.get_ref(),
@@ -316,7 +324,7 @@ fn phase(source: &Source<'_>, raw: &PhaseText) -> Result<Phase> {
         op: raw.op,
         count,
         warmup: raw.warmup.unwrap_or((count / 100).clamp(1, 1000)),
-        ttl_s: raw.ttl_s,
+        ttl_s: raw.ttl_s.as_ref().map(|ttl_s| *ttl_s.get_ref()),
         hit_ratio,
         only: raw.only.iter().map(|name| name.get_ref().clone()).collect(),
     })
@@ -468,6 +476,7 @@ fn in_loop_is_possible(source: &Source<'_>, raw: &ExperimentText, work: &Workloa
         && work.values.recipe == ValueRecipe::Crc32
         && work.keys.distribution == Distribution::Sequential
         && work.concurrency == 1
+        && work.keys.count.is_none()
         && work
             .phases
             .iter()

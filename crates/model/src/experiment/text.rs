@@ -118,7 +118,7 @@ pub struct PhaseText {
     /// Ops before the figures start; a hundredth of the count, at most 1,000, unless said.
     pub warmup: Option<u64>,
     /// Time to live of what is written, in seconds.
-    pub ttl_s: Option<u32>,
+    pub ttl_s: Option<Spanned<u32>>,
     /// The share of reads that find their key; 1 unless said.
     pub hit_ratio: Option<Spanned<f64>>,
     /// The variants that do it; all unless said.

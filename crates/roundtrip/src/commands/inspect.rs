@@ -23,12 +23,17 @@ pub fn run(args: &InspectArgs) -> Result<()> {
 }
 
 fn dump(target: &Endpoint, format: TextOrJson) -> Result<()> {
-    let mut out = BufWriter::new(std::io::stdout().lock());
-    let summary = match format {
-        TextOrJson::Terminal => inspect::dump(target, &mut out)?,
-        TextOrJson::Json => inspect::dump_json(target, &mut out)?,
+    let mut out = BufWriter::new(output::Pipe::default());
+    let dumped = match format {
+        TextOrJson::Terminal => inspect::dump(target, &mut out),
+        TextOrJson::Json => inspect::dump_json(target, &mut out),
     };
-    output::written(out.flush())?;
+    let flushed = out.flush();
+    if out.get_ref().is_broken() {
+        return Ok(());
+    }
+    let summary = dumped?;
+    output::written(flushed)?;
     output::note(&format!(
         "{} items, {} bytes of values; {} vanished while they were read",
         summary.items, summary.value_bytes, summary.vanished

@@ -20,12 +20,12 @@ use crate::random::Random;
 use crate::sequential::Tables;
 use crate::verdict::CrossChecks;
 use crate::{all_decided, analyse_with, next_look};
-use std::collections::BTreeMap;
 use roundtrip_model::Metric;
 use roundtrip_model::analysis::{Analysis, Comparison, Verdict};
 use roundtrip_model::experiment::Experiment;
 use roundtrip_model::names::Placement;
 use roundtrip_model::record::TrialRecord;
+use std::collections::BTreeMap;
 
 /// The noise of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

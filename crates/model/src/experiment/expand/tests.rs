@@ -132,6 +132,7 @@ fn figures_out_of_range_are_refused() {
         ("recipe = \"crc32\"", "bytes = 2000000"),
         ("op = \"get\"", "op = \"get\"\nhit_ratio = 1.5"),
         ("ttl_s = 1800", "hit_ratio = 0.5"),
+        ("ttl_s = 1800", "ttl_s = 2592001"),
         ("client = \"php/memcached\"", "client = \"php/memcache\""),
         (
             "options = { tcp_nodelay = true }",
