@@ -84,7 +84,10 @@ impl<'a> Figures<'a> {
                 columns.entry(place).or_default().insert(trial.block, cell);
             }
         }
-        let whole = |block| contestants.len() * experiment.placements_of(block).len();
+        let whole = |block| {
+            let wanted = experiment.placements_of(block);
+            contestants.len() * wanted.iter().filter(|p| placements.contains(p)).count()
+        };
         let complete = seen
             .into_iter()
             .filter(|(block, who)| who.len() == whole(*block))
