@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{EXTENSIONS, LONG, Memcached, host, open, opened, phase, published, run};
+use common::{EXTENSIONS, GOES_ON, LONG, Memcached, host, open, opened, phase, published, run};
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::{Kind, Op};
 use roundtrip_process::{PrivateDir, Settings};
@@ -123,7 +123,7 @@ fn a_broken_stream_or_an_unwritable_file_is_told() {
     command.latencies = Some("/dev/full".to_owned());
     worker.ready(command).unwrap();
     worker.go().unwrap();
-    worker.done(LONG).unwrap();
+    worker.done(LONG, &GOES_ON).unwrap();
     let problem = worker.written().unwrap_err();
     assert!(problem.what.contains("No space left"), "{problem}");
 }
