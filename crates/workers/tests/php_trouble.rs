@@ -30,6 +30,30 @@ fn a_server_that_dies_makes_errors_and_no_misses() {
 }
 
 #[test]
+fn a_server_that_dies_among_expected_misses_leaves_no_miss() {
+    let dir = PrivateDir::new().unwrap();
+    let host = host(&dir);
+    let mut stream = published(200_000);
+    stream.hit_ratio = 0.0;
+    for client in EXTENSIONS {
+        let mut server = Memcached::tcp();
+        let mut worker = opened(&host, client, &server.endpoint, &[]);
+        worker.ready(phase(Op::Get, &stream, dir.path())).unwrap();
+        worker.go().unwrap();
+        // Seconds of misses are still to come.
+        while server.counter("get_misses") == 0 {}
+        server.kill();
+        let done = worker.done(LONG, &GOES_ON).unwrap();
+        assert!(
+            done.outcomes.keys().all(|name| name.starts_with("error:")),
+            "{client}: {:?}",
+            done.outcomes
+        );
+        assert_eq!(done.outcomes.values().sum::<u64>(), 200_000);
+    }
+}
+
+#[test]
 fn a_server_that_is_not_there_is_told_at_once() {
     let dir = PrivateDir::new().unwrap();
     let host = host(&dir);
