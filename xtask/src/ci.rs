@@ -1,7 +1,7 @@
 //! What must hold before a change lands, and what it needs installed.
 
 use crate::{Outcome, tidy};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the tests drive: Debian's packages, by the binary or extension that shows they are there.
@@ -44,7 +44,7 @@ fn is_installed(package: &str) -> bool {
         .is_ok_and(|o| o.stdout.ends_with(b"ok installed"))
 }
 
-/// Everything: formatting, lints, tidiness, tests.
+/// Everything: formatting, lints of Rust and PHP, tidiness, tests.
 pub fn run(root: &Path) -> Outcome {
     setup(root)?;
     step(root, &["cargo", "fmt", "--all", "--check"], &[])?;
@@ -61,12 +61,60 @@ pub fn run(root: &Path) -> Outcome {
         ],
         &[],
     )?;
+    lint_php(root)?;
     tidy::run(root)?;
     step(
         root,
         &["cargo", "test", "--workspace", "--no-fail-fast"],
         &[],
     )
+}
+
+/// Where PHP is kept, by hand: what a build or a tool leaves elsewhere is nobody's to lint.
+const PHP_FOLDERS: [&str; 2] = ["workers/php", "runs"];
+
+/// Has PHP parse every file of its language: PHP tells a slip only when it comes to the file.
+fn lint_php(root: &Path) -> Outcome {
+    let mut files = Vec::new();
+    for folder in PHP_FOLDERS {
+        let folder = root.join(folder);
+        php_files(&folder, &mut files).map_err(|e| vec![format!("{}: {e}", folder.display())])?;
+    }
+    files.sort();
+    let complaints: Vec<String> = files.iter().filter_map(|file| complaint(file)).collect();
+    if complaints.is_empty() {
+        Ok(())
+    } else {
+        Err(complaints)
+    }
+}
+
+fn php_files(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let path = entry.path();
+        // A link is not followed, so there is no way round in a circle.
+        if entry.file_type()?.is_dir() {
+            php_files(&path, files)?;
+        } else if path.extension().is_some_and(|extension| extension == "php") {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// What PHP has to say against a file.
+fn complaint(file: &Path) -> Option<String> {
+    let lint = ["-d", "display_errors=stderr", "-d", "log_errors=0", "-l"];
+    match Command::new("php").args(lint).arg(file).output() {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => Some(format!(
+            "{}: {}",
+            file.display(),
+            String::from_utf8_lossy(&output.stderr).trim()
+        )),
+        Err(e) => Some(format!("php -l {}: {e}", file.display())),
+    }
 }
 
 fn step(root: &Path, words: &[&str], env: &[(&str, &str)]) -> Outcome {
@@ -81,5 +129,25 @@ fn step(root: &Path, words: &[&str], env: &[(&str, &str)]) -> Outcome {
         Ok(())
     } else {
         Err(vec![format!("failed: {}", words.join(" "))])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_in_a_php_file_is_told_with_its_line() {
+        let folder = std::env::temp_dir().join(format!("lint-php-{}", std::process::id()));
+        for name in PHP_FOLDERS {
+            std::fs::create_dir_all(folder.join(name).join("deep")).unwrap();
+        }
+        std::fs::write(folder.join("runs/deep/good.php"), "<?php\necho 1;\n").unwrap();
+        assert_eq!(lint_php(&folder), Ok(()));
+        std::fs::write(folder.join("runs/deep/bad.php"), "<?php\necho 1\nif;\n").unwrap();
+        let complaints = lint_php(&folder).unwrap_err();
+        std::fs::remove_dir_all(&folder).unwrap();
+        assert_eq!(complaints.len(), 1);
+        assert!(complaints[0].contains("bad.php") && complaints[0].contains("on line 3"));
     }
 }

@@ -165,6 +165,7 @@ mod tests {
             recipe: KeyRecipe::Md5,
             bytes: 32,
             distribution: Distribution::Sequential,
+            count: None,
         };
         let values = Values {
             recipe: ValueRecipe::Crc32,

@@ -68,6 +68,7 @@ mod tests {
                 recipe: KeyRecipe::Hex,
                 bytes: 24,
                 distribution: Distribution::Uniform,
+                count: None,
             },
             values: Values {
                 recipe: ValueRecipe::Bytes,
@@ -78,6 +79,7 @@ mod tests {
             first: 10,
             keyspace: 300,
             hit_ratio: 0.9,
+            cold_first: 1 << 32,
             part: (1, 2),
         }
     }

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{LONG, Memcached, host, open, outcomes, phase, published};
+use common::{GOES_ON, LONG, Memcached, host, open, outcomes, phase, published};
 use roundtrip_model::Op;
 use roundtrip_process::{PrivateDir, Settings};
 use std::fs;
@@ -30,7 +30,7 @@ fn workers_share_a_phase_part_by_part() {
         worker.go().unwrap();
     }
     for (mut worker, count) in workers {
-        let done = worker.done(LONG).unwrap();
+        let done = worker.done(LONG, &GOES_ON).unwrap();
         assert_eq!(outcomes(&done), [("stored", count)]);
         assert_eq!(worker.written().unwrap(), count);
         worker.close().unwrap();

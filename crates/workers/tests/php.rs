@@ -84,6 +84,34 @@ fn figures_of_a_loop_agree_with_each_other() {
 }
 
 #[test]
+fn expected_misses_are_counted_exactly_whatever_the_last_reply_is() {
+    let dir = PrivateDir::new().unwrap();
+    let host = host(&dir);
+    // The last operation of 1000 finds its key, that of 1001 does not.
+    for (client, count) in EXTENSIONS.into_iter().flat_map(|c| [(c, 1000), (c, 1001)]) {
+        let server = Memcached::tcp();
+        let mut worker = opened(&host, client, &server.endpoint, &[]);
+        let mut stream = published(count);
+        run(&mut worker, phase(Op::Set, &stream, dir.path()));
+        stream.hit_ratio = 0.5;
+        let misses = count - 500;
+        let done = run(&mut worker, phase(Op::Get, &stream, dir.path()));
+        assert_eq!(outcomes(&done), [("hit", 500), ("miss", misses)]);
+        let done = run(&mut worker, phase(Op::Delete, &stream, dir.path()));
+        assert_eq!(outcomes(&done), [("done", 500), ("not_found", misses)]);
+        worker.close().unwrap();
+        for (counter, expected) in [
+            ("get_hits", 500),
+            ("get_misses", misses),
+            ("delete_hits", 500),
+            ("delete_misses", misses),
+        ] {
+            assert_eq!(server.counter(counter), expected, "{client} {counter}");
+        }
+    }
+}
+
+#[test]
 fn keys_and_values_can_be_made_inside_the_loop() {
     let dir = PrivateDir::new().unwrap();
     let host = host(&dir);
@@ -116,6 +144,17 @@ fn what_is_made_inside_the_loop_must_be_the_streams() {
     command.generate = Generate::InLoop;
     let problem = worker.ready(command).unwrap_err();
     assert_eq!(problem.kind, Kind::Usage);
+    // Keys that come again, and one miss, beyond the first that are looked at.
+    let mut again = published(300);
+    again.keyspace = 200;
+    let mut missing = published(300);
+    missing.hit_ratio = 0.995;
+    for stream in [again, missing] {
+        let mut worker = opened(&host, "memcached", &server.endpoint, &[]);
+        let mut command = phase(Op::Set, &stream, dir.path());
+        command.generate = Generate::InLoop;
+        assert_eq!(worker.ready(command).unwrap_err().kind, Kind::Usage);
+    }
     assert_eq!(server.counter("cmd_set"), 0);
 }
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{EXTENSIONS, LONG, Memcached, host, open, opened, phase, published, run};
+use common::{EXTENSIONS, GOES_ON, LONG, Memcached, host, open, opened, phase, published, run};
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::{Kind, Op};
 use roundtrip_process::{PrivateDir, Settings};
@@ -26,6 +26,30 @@ fn a_server_that_dies_makes_errors_and_no_misses() {
             done.outcomes
         );
         assert_eq!(done.outcomes.values().sum::<u64>(), 200);
+    }
+}
+
+#[test]
+fn a_server_that_dies_among_expected_misses_leaves_no_miss() {
+    let dir = PrivateDir::new().unwrap();
+    let host = host(&dir);
+    let mut stream = published(200_000);
+    stream.hit_ratio = 0.0;
+    for client in EXTENSIONS {
+        let mut server = Memcached::tcp();
+        let mut worker = opened(&host, client, &server.endpoint, &[]);
+        worker.ready(phase(Op::Get, &stream, dir.path())).unwrap();
+        worker.go().unwrap();
+        // Seconds of misses are still to come.
+        while server.counter("get_misses") == 0 {}
+        server.kill();
+        let done = worker.done(LONG, &GOES_ON).unwrap();
+        assert!(
+            done.outcomes.keys().all(|name| name.starts_with("error:")),
+            "{client}: {:?}",
+            done.outcomes
+        );
+        assert_eq!(done.outcomes.values().sum::<u64>(), 200_000);
     }
 }
 
@@ -123,7 +147,7 @@ fn a_broken_stream_or_an_unwritable_file_is_told() {
     command.latencies = Some("/dev/full".to_owned());
     worker.ready(command).unwrap();
     worker.go().unwrap();
-    worker.done(LONG).unwrap();
+    worker.done(LONG, &GOES_ON).unwrap();
     let problem = worker.written().unwrap_err();
     assert!(problem.what.contains("No space left"), "{problem}");
 }

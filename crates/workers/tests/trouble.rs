@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{LONG, open};
+use common::{GOES_ON, LONG, open};
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::{Kind, Problem};
 use roundtrip_process::{PrivateDir, Settings};
@@ -89,7 +89,7 @@ fn a_hang_names_its_deadline_and_ends_the_worker() {
     let mut worker = opened(&host);
     worker.go().unwrap();
     let start = Instant::now();
-    let problem = worker.done(SHORT).unwrap_err();
+    let problem = worker.done(SHORT, &GOES_ON).unwrap_err();
     assert!(start.elapsed() >= SHORT);
     assert_eq!(problem.what, "it did not say `done` within 0.3 s");
     assert_eq!(problem.log.as_deref(), Some("stuck"));
@@ -104,7 +104,7 @@ fn a_death_tells_how_and_when() {
         &(say(OPENED) + "echo out of memory >&2; kill -9 $$"),
     ));
     worker.go().unwrap();
-    let problem = worker.done(LONG).unwrap_err();
+    let problem = worker.done(LONG, &GOES_ON).unwrap_err();
     assert_eq!(problem.kind, Kind::Failed);
     assert_eq!(
         problem.what,
@@ -182,7 +182,7 @@ fn time_that_runs_backwards_is_refused() {
         r#"{"event":"done","started_ns":9,"ended_ns":8,"user_ns":0,"sys_ns":0,"outcomes":{}}"#;
     let mut worker = opened(&host(&dir, &(say(OPENED) + &say(done))));
     worker.go().unwrap();
-    let problem = worker.done(LONG).unwrap_err();
+    let problem = worker.done(LONG, &GOES_ON).unwrap_err();
     assert_eq!(
         problem.what,
         "it says that the loop ended before it started"
@@ -212,7 +212,7 @@ fn a_dropped_or_killed_worker_is_gone() {
     let pid = worker.pid();
     worker.kill();
     worker.go().unwrap();
-    let problem = worker.done(LONG).unwrap_err();
+    let problem = worker.done(LONG, &GOES_ON).unwrap_err();
     assert_eq!(
         problem.what,
         "it was ended by signal 9 before it said `done`"

@@ -198,6 +198,7 @@ pub fn stream(count: u64, hit_ratio: f64, value_bytes: u32) -> Stream {
             recipe: KeyRecipe::Hex,
             bytes: 32,
             distribution: Distribution::Sequential,
+            count: None,
         },
         values: Values {
             recipe: ValueRecipe::Bytes,
@@ -208,6 +209,7 @@ pub fn stream(count: u64, hit_ratio: f64, value_bytes: u32) -> Stream {
         first: 0,
         keyspace: count,
         hit_ratio,
+        cold_first: 1 << 32,
         part: (0, 1),
     }
 }

@@ -14,10 +14,13 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 pub const EXTENSIONS: [&str; 2] = ["memcache", "memcached"];
 pub const LONG: Duration = Duration::from_secs(120);
+/// Nobody stops these runs.
+pub static GOES_ON: AtomicBool = AtomicBool::new(false);
 
 pub fn host(dir: &PrivateDir) -> Host {
     Host::with_workers(PathBuf::from("/no/roundtrip/here"), dir, None).unwrap()
@@ -122,6 +125,7 @@ pub fn published(count: u64) -> Stream {
             recipe: KeyRecipe::Md5,
             bytes: 32,
             distribution: Distribution::Sequential,
+            count: None,
         },
         values: Values {
             recipe: ValueRecipe::Crc32,
@@ -132,6 +136,7 @@ pub fn published(count: u64) -> Stream {
         first: 0,
         keyspace: count,
         hit_ratio: 1.0,
+        cold_first: 1 << 32,
         part: (0, 1),
     }
 }
@@ -158,7 +163,7 @@ pub fn run(worker: &mut Worker, phase: PhaseCommand) -> Done {
     let count = phase.count;
     worker.ready(phase).unwrap();
     worker.go().unwrap();
-    let done = worker.done(LONG).unwrap();
+    let done = worker.done(LONG, &GOES_ON).unwrap();
     assert_eq!(worker.written().unwrap(), count);
     done
 }
