@@ -31,9 +31,9 @@ pub enum Step {
         /// The phase.
         phase: Phase,
         /// Its warm-up.
-        warmup: Stream,
+        warmup: Box<Stream>,
         /// Its operations.
-        stream: Stream,
+        stream: Box<Stream>,
         /// How many keys that were not there it writes; `None` where that cannot be known.
         new_keys: Option<u64>,
     },
@@ -150,8 +150,8 @@ impl Planner<'_> {
         let new_keys = self.note_writes(phase, keyspace);
         self.steps.push(Step::Measure {
             phase: phase.clone(),
-            warmup,
-            stream,
+            warmup: Box::new(warmup),
+            stream: Box::new(stream),
             new_keys,
         });
     }

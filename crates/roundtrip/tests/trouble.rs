@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{Home, LONG, Ran, SHORT, children, program, runs, signal, soon, trials};
+use common::{Home, LONG, Ran, Running, SHORT, children, program, runs, soon, trials};
 use rustix::process::Signal;
 use std::fs;
 use std::process::{Command, Stdio};
@@ -182,7 +182,7 @@ fn a_store_that_dies_in_the_middle_of_a_trial() {
         "--count",
         "2000000",
     ];
-    let child = home.command(&args).env("PATH", path).spawn().unwrap();
+    let child = Running::start(home.command(&args).env("PATH", path));
     // Some servers are only tried; a trial's has a worker beside it.
     let server: u32 = soon("a trial's server", || {
         let pid = fs::read_to_string(&pids)
@@ -199,7 +199,7 @@ fn a_store_that_dies_in_the_middle_of_a_trial() {
         Signal::KILL,
     )
     .unwrap();
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let ran = child.end();
     ran.refused(4, &["memcached", "signal 9", "roundtrip resume"]);
 }
 
@@ -347,10 +347,10 @@ fn an_empty_archive_says_how_to_begin() {
 fn two_roundtrips_at_once_on_one_archive() {
     let home = Home::new();
     let both: Vec<_> = (0..2)
-        .map(|_| home.command(&SHORT).spawn().unwrap())
+        .map(|_| Running::start(&mut home.command(&SHORT)))
         .collect();
     for child in both {
-        let ran = Ran::of(child.wait_with_output().unwrap());
+        let ran = child.end();
         assert_eq!(ran.code, Some(0), "{}", ran.err);
     }
     assert_eq!(trials(&home.archive()), 20);
@@ -361,14 +361,13 @@ fn two_roundtrips_at_once_on_one_archive() {
 #[test]
 fn killed_with_sigkill_it_leaves_no_server_and_no_worker() {
     let home = Home::new();
-    let mut child = home.command(&LONG).spawn().unwrap();
+    let mut child = Running::start(&mut home.command(&LONG));
     let family = soon("servers and workers", || {
         let family = children(child.id());
         (family.len() >= 2).then_some(family)
     });
     let names: Vec<String> = family.iter().map(|pid| program(*pid)).collect();
-    signal(&child, Signal::KILL);
-    child.wait().unwrap();
+    child.kill();
     soon(&format!("the end of {names:?}"), || {
         family.iter().all(|pid| !runs(*pid)).then_some(())
     });
@@ -377,13 +376,13 @@ fn killed_with_sigkill_it_leaves_no_server_and_no_worker() {
 #[test]
 fn ctrl_c_keeps_finished_trials_and_says_how_to_go_on() {
     let home = Home::new();
-    let child = home.command(&LONG).spawn().unwrap();
+    let child = Running::start(&mut home.command(&LONG));
     soon("two trials", || {
         (trials(&home.archive()) >= 2).then_some(())
     });
     let family = children(child.id());
-    signal(&child, Signal::INT);
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    child.signal(Signal::INT);
+    let ran = child.end();
     ran.refused(130, &["finished trials are kept", "roundtrip resume"]);
     assert!(family.iter().all(|pid| !runs(*pid)));
     let kept = trials(&home.archive());
@@ -404,12 +403,12 @@ fn a_stopped_run_is_resumed_to_the_same_plan() {
         "--seed",
         "7",
     ];
-    let child = home.command(&args).spawn().unwrap();
+    let child = Running::start(&mut home.command(&args));
     soon("two trials", || {
         (trials(&home.archive()) >= 2).then_some(())
     });
-    signal(&child, Signal::INT);
-    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    child.signal(Signal::INT);
+    assert_eq!(child.end().code, Some(130));
     assert!(trials(&home.archive()) < 15);
     home.good(&["resume"]);
     assert_eq!(trials(&home.archive()), 15);
@@ -419,11 +418,11 @@ fn a_stopped_run_is_resumed_to_the_same_plan() {
 #[test]
 fn a_run_that_is_under_way_is_not_run_twice() {
     let home = Home::new();
-    let child = home.command(&LONG).spawn().unwrap();
+    let child = Running::start(&mut home.command(&LONG));
     soon("a trial", || (trials(&home.archive()) >= 1).then_some(()));
     home.run(&["resume"]).refused(2, &["is under way"]);
-    signal(&child, Signal::INT);
-    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
+    child.signal(Signal::INT);
+    assert_eq!(child.end().code, Some(130));
 }
 
 #[test]
@@ -439,10 +438,9 @@ fn a_run_that_was_killed_is_resumed() {
         "--seed",
         "7",
     ];
-    let mut child = home.command(&args).spawn().unwrap();
+    let mut child = Running::start(&mut home.command(&args));
     soon("a trial", || (trials(&home.archive()) >= 1).then_some(()));
-    signal(&child, Signal::KILL);
-    child.wait().unwrap();
+    child.kill();
     home.good(&["resume"]);
     assert_eq!(trials(&home.archive()), 10);
 }
@@ -460,7 +458,7 @@ fn php_and_a_socket_server_go_with_a_killed_roundtrip() {
         "--count",
         "300000",
     ];
-    let mut child = home.command(&args).spawn().unwrap();
+    let mut child = Running::start(&mut home.command(&args));
     let family = soon("memcached and PHP", || {
         let family = children(child.id());
         let names: Vec<String> = family.iter().map(|pid| program(*pid)).collect();
@@ -469,8 +467,7 @@ fn php_and_a_socket_server_go_with_a_killed_roundtrip() {
             .all(|name| names.iter().any(|n| n == name));
         both.then_some(family)
     });
-    signal(&child, Signal::KILL);
-    child.wait().unwrap();
+    child.kill();
     soon("their end", || {
         family.iter().all(|pid| !runs(*pid)).then_some(())
     });
@@ -481,12 +478,9 @@ fn a_reader_that_goes_away_is_no_failure() {
     let home = Home::new();
     home.good(&SHORT);
     for format in ["terminal", "html", "json"] {
-        let mut child = home
-            .command(&["report", "--format", format])
-            .spawn()
-            .unwrap();
-        drop(child.stdout.take());
-        let ran = Ran::of(child.wait_with_output().unwrap());
+        let mut child = Running::start(&mut home.command(&["report", "--format", format]));
+        drop(child.child().stdout.take());
+        let ran = child.end();
         assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""), "{format}");
     }
 }

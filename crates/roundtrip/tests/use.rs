@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{Home, Ran, SHORT, children, runs, soon, trials};
+use common::{Home, Ran, Running, SHORT, children, runs, soon, trials};
 use serde_json::Value;
 use std::io::Write;
 use std::net::TcpStream;
@@ -364,10 +364,9 @@ fn what_a_killed_run_leaves_on_a_users_server_has_a_time_to_live() {
         "--count",
         "200000",
     ];
-    let mut child = home.command(&args).spawn().unwrap();
+    let mut child = Running::start(&mut home.command(&args));
     soon("keys", || (server.count("curr_items") > 100).then_some(()));
-    child.kill().unwrap();
-    child.wait().unwrap();
+    child.kill();
     let dump = home.good(&["inspect", &server.address(), "dump"]);
     let ours: Vec<&str> = dump
         .lines()
@@ -387,12 +386,9 @@ fn a_reader_of_a_dump_that_goes_away_is_no_failure() {
     for i in 0..40 {
         server.ask(&format!("set key{i} 0 0 5000\r\n{}\r\n", "x".repeat(5000)));
     }
-    let mut child = home
-        .command(&["inspect", &server.address(), "dump"])
-        .spawn()
-        .unwrap();
-    drop(child.stdout.take());
-    let ran = Ran::of(child.wait_with_output().unwrap());
+    let mut child = Running::start(&mut home.command(&["inspect", &server.address(), "dump"]));
+    drop(child.child().stdout.take());
+    let ran = child.end();
     assert_eq!((ran.code, ran.err.as_str()), (Some(0), ""));
 }
 

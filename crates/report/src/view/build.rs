@@ -102,7 +102,10 @@ fn published(figures: &Figures<'_>) -> Option<Chapter> {
                 fast as the baseline it was published to be, and was measured to be here.";
     let mut prose = vec![Sentence::plain(text)];
     if let Some(source) = &figures.document.experiment.source {
-        prose.push(Sentence::plain(format!("Published: {source}.")));
+        prose.push(Sentence::plain(format!(
+            "Published: {}.",
+            source.trim_end_matches('.')
+        )));
     }
     let mut blocks = vec![Block::Prose(prose)];
     let shown = placements

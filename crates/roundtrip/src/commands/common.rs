@@ -89,7 +89,7 @@ pub enum From<'a> {
     /// The beginning of an experiment.
     Start(&'a Experiment),
     /// Where a run was left.
-    Left(Outcome),
+    Left(Box<Outcome>),
 }
 
 /// Runs a session with progress and Ctrl-C, and shows its report.
@@ -111,7 +111,7 @@ pub fn session(from: From<'_>, wishes: &Wishes, format: &str, quiet: bool) -> Re
     };
     let outcome = match from {
         From::Start(experiment) => session::start(experiment, wishes, around),
-        From::Left(outcome) => session::resume(outcome, wishes, around),
+        From::Left(outcome) => session::resume(*outcome, wishes, around),
     };
     progress.finish();
     let document = document(outcome?)?;

@@ -22,7 +22,7 @@ pub fn run(args: &ResumeArgs) -> Result<()> {
         command: run.command.clone(),
     };
     common::session(
-        From::Left(Outcome { run, trials }),
+        From::Left(Box::new(Outcome { run, trials })),
         &wishes,
         &args.format,
         args.quiet,

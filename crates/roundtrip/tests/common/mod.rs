@@ -84,6 +84,49 @@ impl Home {
     }
 }
 
+/// A command that runs beside the test. It is killed when dropped, so that a test that fails
+/// leaves nothing running.
+pub struct Running(Option<Child>);
+
+impl Running {
+    pub fn start(command: &mut Command) -> Running {
+        Running(Some(command.spawn().unwrap()))
+    }
+
+    pub fn child(&mut self) -> &mut Child {
+        self.0.as_mut().unwrap()
+    }
+
+    pub fn id(&self) -> u32 {
+        self.0.as_ref().unwrap().id()
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        let child = self.0.as_ref().unwrap();
+        rustix::process::kill_process(Pid::from_child(child), signal).unwrap();
+    }
+
+    /// Kills it and waits for its end.
+    pub fn kill(&mut self) {
+        self.signal(Signal::KILL);
+        self.child().wait().unwrap();
+    }
+
+    /// Waits for its end and what it said.
+    pub fn end(mut self) -> Ran {
+        Ran::of(self.0.take().unwrap().wait_with_output().unwrap())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
 /// What a command gave.
 #[derive(Debug)]
 pub struct Ran {
@@ -124,10 +167,6 @@ pub fn soon<T>(what: &str, mut holds: impl FnMut() -> Option<T>) -> T {
         );
         sleep(Duration::from_millis(10));
     }
-}
-
-pub fn signal(child: &Child, signal: Signal) {
-    rustix::process::kill_process(Pid::from_child(child), signal).unwrap();
 }
 
 /// Direct children of a process.
