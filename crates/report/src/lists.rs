@@ -150,16 +150,18 @@ fn voids(screen: &mut Screen, trials: &[TrialRecord]) {
 
 /// What became of values of every type: `=` where value and type came back as they were.
 pub fn fidelity(table: &FidelityTable, options: &RenderOptions) -> Vec<u8> {
-    let mut columns = vec![column("value", false), column("written", false)];
+    let mut columns = vec![column("value", false)];
     columns.extend(
         table
             .columns
             .iter()
             .map(|c| column(&heading(&c.path), false)),
     );
+    columns.push(column("written", false));
     let rows = table.written.iter().enumerate().map(|(i, written)| {
-        let mut row = vec![plain(&written.name), plain(in_words(written))];
+        let mut row = vec![plain(&written.name)];
         row.extend(table.columns.iter().map(|column| came_back(column, i)));
+        row.push(plain(in_words(written)));
         row
     });
     let drawn = Table {
@@ -178,13 +180,18 @@ pub fn fidelity(table: &FidelityTable, options: &RenderOptions) -> Vec<u8> {
     screen.finish()
 }
 
-/// A path without its store, which is the same for all.
+/// A path as short as a column's head must be: the library and the values of its options. The
+/// whole of it stands below the table.
 fn heading(path: &str) -> String {
-    match (path.split_once('@'), path.split_once('?')) {
-        (Some((client, _)), Some((_, options))) => format!("{client} {options}"),
-        (Some((client, _)), None) => client.to_owned(),
-        _ => path.to_owned(),
-    }
+    let (place, options) = path.split_once('?').unwrap_or((path, ""));
+    let client = place.split('@').next().unwrap_or(place);
+    let library = client.rsplit('/').next().unwrap_or(client);
+    let values = options
+        .split('&')
+        .filter_map(|option| option.split_once('='));
+    values.fold(library.to_owned(), |head, (_, value)| {
+        format!("{head} {value}")
+    })
 }
 
 fn in_words(row: &CheckRow) -> String {

@@ -468,7 +468,8 @@ fn the_fidelity_table_has_every_type_for_every_serializer() {
             }
         }
     }
-    let text = home.good(&["fidelity", "php/memcached?serializer=json"]);
+    let text = home.good(&["fidelity", "php/memcache", "php/memcached"]);
+    assert!(text.contains("memcached igbinary"), "{text}");
     assert!(
         text.lines().all(|line| line.chars().count() <= 80),
         "{text}"
