@@ -16,7 +16,7 @@ use roundtrip_stores::{Manifest, StartOptions, Store};
 use roundtrip_workers::{Host, Latencies};
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Memory that a cache is given: enough for the largest workload that a single machine is for,
@@ -101,17 +101,6 @@ impl<'a> Bench<'a> {
     pub fn deadline(&self, count: u64) -> Duration {
         self.deadline
             .unwrap_or_else(|| Duration::from_secs(60) + Duration::from_millis(10 * count))
-    }
-
-    /// Whether the person wants it to stop, as a problem.
-    pub fn interrupted(&self) -> Result<()> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Problem::new(
-                Kind::Interrupted,
-                "stopped; finished trials are kept",
-            ));
-        }
-        Ok(())
     }
 
     fn is_foreign(&self, path: &Path) -> bool {

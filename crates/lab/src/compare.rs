@@ -5,6 +5,9 @@ use roundtrip_model::workload::Generate;
 use roundtrip_model::{Experiment, Kind, Op, Path, Placement, Problem, Result};
 use std::fmt::Write;
 
+/// Where what was asked stands.
+const PLACE: &str = "the command line";
+
 /// What `roundtrip compare` was asked for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
@@ -43,7 +46,13 @@ pub fn experiment(asked: &Comparison) -> Result<Experiment> {
         return Err(Problem::new(Kind::Usage, "a comparison needs two paths")
             .next("name another one, as in `roundtrip compare php/memcache php/memcached --store memcached`"));
     }
-    Experiment::parse(&text(asked), "the command line")
+    // Lines of a text that nobody wrote would mislead.
+    let at_the_command_line = |problem: Problem| problem.at(PLACE);
+    let mut experiment = Experiment::parse(&text(asked), PLACE).map_err(at_the_command_line)?;
+    for variant in &mut experiment.variants {
+        variant.place = PLACE.to_owned();
+    }
+    Ok(experiment)
 }
 
 fn text(asked: &Comparison) -> String {

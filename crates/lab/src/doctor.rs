@@ -59,7 +59,7 @@ pub fn clients(self_exe: PathBuf) -> Result<Vec<Part>> {
                     .clients
                     .iter()
                     .filter(|client| client.name != "nothing")
-                    .map(|client| part(language, &described.runtime, client)),
+                    .map(|client| part(&host, language, &described.runtime, client)),
             ),
             Err(problem) => parts.push(Part {
                 name: language.to_owned(),
@@ -74,11 +74,16 @@ pub fn clients(self_exe: PathBuf) -> Result<Vec<Part>> {
     Ok(parts)
 }
 
-fn part(language: &str, runtime: &str, client: &ClientInfo) -> Part {
+fn part(host: &Host, language: &str, runtime: &str, client: &ClientInfo) -> Part {
     let name = match client.name == language {
         true => language.to_owned(),
         false => format!("{language}/{}", client.name),
     };
+    // The host knows which part of the reason is the command.
+    let missing = host
+        .client(&name)
+        .err()
+        .and_then(|problem| problem.next_step);
     let ops: Vec<&str> = client.ops.iter().map(|op| op.name()).collect();
     let mut details = vec![
         format!("stores: {}", client.stores.join(", ")),
@@ -98,7 +103,7 @@ fn part(language: &str, runtime: &str, client: &ClientInfo) -> Part {
         title: runtime.to_owned(),
         ready: client.available,
         version: client.version.clone(),
-        missing: (!client.available).then(|| client.reason.clone()).flatten(),
+        missing,
         details,
     }
 }

@@ -126,7 +126,7 @@ impl Engine<'_> {
             .map(|t| t.position)
             .collect();
         for trial in planned.iter().filter(|t| !done.contains(&t.position)) {
-            self.interrupted()?;
+            unless_stopped(self.stop)?;
             self.observer
                 .trial_starts(trial, planned.len() as u32, self.remaining());
             let record = self.runner.run(trial)?;
@@ -135,16 +135,6 @@ impl Engine<'_> {
             trials.push(record);
         }
         Ok(done.is_empty())
-    }
-
-    fn interrupted(&self) -> Result<()> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Problem::new(
-                Kind::Interrupted,
-                "stopped; finished trials are kept",
-            ));
-        }
-        Ok(())
     }
 
     fn remaining(&self) -> Duration {
@@ -217,6 +207,14 @@ fn hopeless(experiment: &Experiment, trials: &[TrialRecord]) -> Option<Problem> 
             .next("see `roundtrip show last`; mend the cause, then `roundtrip resume last`"),
         )
     })
+}
+
+/// A problem once the person wants to stop.
+pub fn unless_stopped(stop: &AtomicBool) -> Result<()> {
+    match stop.load(Ordering::Relaxed) {
+        true => Err(Problem::interrupted()),
+        false => Ok(()),
+    }
 }
 
 /// Whether the last look of a run spends what is left of its error rate: it does when the run

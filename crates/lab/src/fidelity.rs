@@ -2,6 +2,7 @@
 //! and read by others.
 
 use crate::bench::{Bench, BenchOptions, client_path};
+use crate::engine::unless_stopped;
 use crate::placement::Cpus;
 use crate::verify;
 use roundtrip_model::contract::{Check, CheckMode, CheckRow, Open};
@@ -51,7 +52,7 @@ fn column(
     store: &mut Store,
     written: &mut Vec<CheckRow>,
 ) -> Result<FidelityColumn> {
-    bench.interrupted()?;
+    unless_stopped(bench.stop)?;
     let checked = checks(bench, path, store);
     // What was written on a store that is not ours goes, however the checks went.
     let cleaned = match store.is_attached() {

@@ -2,6 +2,7 @@
 //! two readings of the server's counters, everything stopped again.
 
 use crate::bench::Bench;
+use crate::engine::unless_stopped;
 use crate::phase::{self, Clients};
 use crate::placement::Cpus;
 use crate::plan::TrialPlan;
@@ -98,7 +99,7 @@ fn run_steps(
         bench.prefix(path),
     );
     for step in steps {
-        bench.interrupted()?;
+        unless_stopped(bench.stop)?;
         let mut clients = Clients {
             bench,
             path,
@@ -148,7 +149,7 @@ fn prepare(
         format!("only {stored} of {} keys could be set", stream.count),
     )
     .at(clients.path.to_string())
-    .next("it may be out of memory, or refuse keys or values of this size"))
+    .next("the store may be out of memory, or refuse keys or values of this size"))
 }
 
 /// Voids the trial where a phase's counts do not agree with the servers'.
@@ -160,28 +161,17 @@ fn judge(
     bench: &Bench<'_>,
 ) {
     let empty = Witness::default();
-    let account = |store: &'_ str, role: &str| -> (String, Witness) {
-        (
-            store.to_owned(),
-            record.witness.get(role).unwrap_or(&empty).clone(),
-        )
+    let account = |store, role| Account {
+        store,
+        witness: record.witness.get(role).unwrap_or(&empty),
+        names: bench.witness_names(store),
     };
-    let (store, witness) = account(&path.store, phase::STORE);
-    let store_account = Account {
-        store: &store,
-        witness: &witness,
-        names: bench.witness_names(&path.store),
-    };
+    let store = account(path.store.as_str(), phase::STORE);
     let cache = path
         .cache
         .as_deref()
-        .map(|name| (name, account(name, phase::CACHE)));
-    let cache_account = cache.as_ref().map(|(name, (store, witness))| Account {
-        store,
-        witness,
-        names: bench.witness_names(name),
-    });
-    if let Some(reason) = objection(record, expected, &store_account, cache_account.as_ref()) {
+        .map(|name| account(name, phase::CACHE));
+    if let Some(reason) = objection(record, expected, &store, cache.as_ref()) {
         // The first reason is the one that explains the others.
         if trial.is_valid() {
             trial.validity = Validity::Void(reason);

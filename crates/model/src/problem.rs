@@ -101,6 +101,11 @@ impl Problem {
         }
     }
 
+    /// The person stopped it.
+    pub fn interrupted() -> Self {
+        Problem::new(Kind::Interrupted, "stopped; finished trials are kept")
+    }
+
     /// Says where.
     pub fn at(mut self, place: impl Into<String>) -> Self {
         self.place = Some(place.into());

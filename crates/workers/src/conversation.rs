@@ -82,7 +82,7 @@ pub(crate) fn silence(
     ended: Option<String>,
 ) -> Problem {
     match no {
-        NoLine::Stopped => Problem::new(Kind::Interrupted, "stopped; finished trials are kept"),
+        NoLine::Stopped => Problem::interrupted(),
         NoLine::Late => Problem::new(
             Kind::Failed,
             format!(
