@@ -124,6 +124,7 @@ fn check(
         store: path.store.clone(),
         endpoint: store.endpoint(),
         cache: None,
+        connections: 1,
         options: client_path(path).options,
     })?;
     let rows = worker.check(Check {

@@ -7,7 +7,7 @@ use crate::steps;
 use roundtrip_model::contract::{Endpoint, Open, PhaseCommand, Purpose, Target};
 use roundtrip_model::path::Options;
 use roundtrip_model::record::Environment;
-use roundtrip_model::workload::Generate;
+use roundtrip_model::workload::{Generate, Pace};
 use roundtrip_model::{Op, Placement, Result};
 use roundtrip_process::Settings;
 use std::collections::BTreeSet;
@@ -48,6 +48,7 @@ fn one(bench: &mut Bench<'_>, language: &str) -> Result<f64> {
             path: String::new(),
         },
         cache: None,
+        connections: 1,
         options: Options::new(),
     })?;
     worker.ready(PhaseCommand {
@@ -57,9 +58,11 @@ fn one(bench: &mut Bench<'_>, language: &str) -> Result<f64> {
         target: Target::Store,
         count: COUNT,
         stream,
+        plan: None,
         latencies: None,
         ttl_s: 0,
         depth: 1,
+        pace: Pace::Closed,
         generate: Generate::Prepared,
     })?;
     worker.go()?;

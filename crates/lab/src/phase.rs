@@ -8,7 +8,7 @@ use crate::trial::Servers;
 use roundtrip_model::contract::{Done, Open, PhaseCommand, Purpose, Target, outcome};
 use roundtrip_model::record::{CounterSample, Counters, PhaseRecord, ProcessUsage, Witness};
 use roundtrip_model::stream::Stream;
-use roundtrip_model::workload::{Generate, Phase};
+use roundtrip_model::workload::{Generate, Pace, Phase};
 use roundtrip_model::{Histogram, Kind, Op, Path, Problem, Result};
 use roundtrip_process::Settings;
 use roundtrip_workers::{Latencies, Worker};
@@ -65,6 +65,7 @@ impl Clients<'_, '_> {
             store: self.path.store.clone(),
             endpoint: self.servers.store.endpoint(),
             cache,
+            connections: 1,
             options: client_path(self.path).options,
         })?;
         Ok(worker)
@@ -84,9 +85,11 @@ impl Clients<'_, '_> {
             target: Target::Store,
             count: stream.len(),
             stream: self.bench.stream_file(stream)?,
+            plan: None,
             latencies: None,
             ttl_s: self.bench.ttl_s(self.path, ttl_s),
             depth: self.path.depth()?,
+            pace: Pace::Closed,
             generate: Generate::Prepared,
         })
     }
@@ -237,7 +240,7 @@ struct Ended {
 
 /// Ends one client; what its process used, less the warm-up and the host's own time.
 fn end(bench: &Bench<'_>, mut client: Client) -> Result<Ended> {
-    let written = client.worker.written()?;
+    let (written, _) = client.worker.written()?;
     if written != client.count {
         let what = format!(
             "a worker wrote {written} latencies of {} operations",
@@ -283,6 +286,10 @@ fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> Pha
         ops: stream.count,
         depth,
         concurrency: done.len() as u32,
+        carried: None,
+        pace: phase.pace.clone(),
+        lateness: None,
+        gaps: Vec::new(),
         wall_ns: finished.saturating_sub(started),
         user_ns: Some(done.iter().map(|d| d.user_ns).sum()),
         sys_ns: Some(done.iter().map(|d| d.sys_ns).sum()),
@@ -296,6 +303,7 @@ fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> Pha
         outcomes: sum(done.iter().map(|d| &d.outcomes)),
         cache_outcomes: sum(done.iter().map(|d| &d.cache_outcomes)),
         latency: (latency.count() > 0).then_some(latency),
+        response: None,
         steady: roundtrip_stats::steady_state(&slices_ns),
         slices_ns,
         witness,

@@ -86,8 +86,9 @@ pub fn steps(
 }
 
 impl Planner<'_> {
-    fn stream(&self, first: u64, keyspace: u64, count: u64) -> Stream {
+    fn stream(&self, op: Op, first: u64, keyspace: u64, count: u64) -> Stream {
         Stream {
+            op,
             seed: self.seed,
             keys: self.work.keys,
             values: self.work.values,
@@ -106,7 +107,7 @@ impl Planner<'_> {
             return;
         }
         // Every key once and in order, however the phase will visit them.
-        let mut stream = self.stream(first, count, count);
+        let mut stream = self.stream(Op::Set, first, count, count);
         stream.keys.distribution = Distribution::Sequential;
         self.steps.push(Step::Prepare {
             target,
@@ -145,7 +146,7 @@ impl Planner<'_> {
         let stream = Stream {
             hit_ratio: phase.hit_ratio,
             cold_first,
-            ..self.stream(0, keyspace, phase.count)
+            ..self.stream(phase.op, 0, keyspace, phase.count)
         };
         let new_keys = self.note_writes(phase, keyspace);
         self.steps.push(Step::Measure {
@@ -160,11 +161,11 @@ impl Planner<'_> {
     /// on keys of its own, so that the measured keys are as they were.
     fn warmup(&mut self, phase: &Phase, ttl_s: u32) -> Stream {
         match phase.op {
-            Op::Get | Op::ReadAside => self.stream(0, keyspace(self.work), phase.warmup),
-            Op::Set => self.stream(WARMUP_FIRST, phase.warmup.max(1), phase.warmup),
+            Op::Get | Op::ReadAside => self.stream(phase.op, 0, keyspace(self.work), phase.warmup),
+            Op::Set => self.stream(phase.op, WARMUP_FIRST, phase.warmup.max(1), phase.warmup),
             Op::Delete | Op::Incr => {
                 self.prepare(Target::Store, WARMUP_FIRST, phase.warmup, ttl_s);
-                self.stream(WARMUP_FIRST, phase.warmup.max(1), phase.warmup)
+                self.stream(phase.op, WARMUP_FIRST, phase.warmup.max(1), phase.warmup)
             }
         }
     }
@@ -212,6 +213,7 @@ pub fn parts(stream: &Stream, clients: u32) -> Vec<Stream> {
 /// A stream for measuring what a worker's loop costs with a client that does nothing.
 pub fn loop_cost(keys: Keys, values: Values, seed: u64, count: u64) -> Stream {
     Stream {
+        op: Op::Get,
         seed,
         keys,
         values,

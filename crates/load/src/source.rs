@@ -3,7 +3,7 @@
 use crate::worker::WorkerError;
 use md5::{Digest, Md5};
 use roundtrip_model::contract::PhaseCommand;
-use roundtrip_model::stream;
+use roundtrip_model::stream::{self, decimal};
 use roundtrip_wire::memcached::key_is_valid;
 
 /// One operation as the loop sees it.
@@ -139,21 +139,6 @@ impl Source for InLoop {
     }
 }
 
-/// The digits of a number at the end of an array, and where they start.
-#[inline]
-fn decimal(mut n: u64) -> ([u8; 20], usize) {
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (n % 10) as u8;
-        n /= 10;
-        if n == 0 {
-            return (digits, start);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,13 +156,15 @@ mod tests {
             recipe: ValueRecipe::Crc32,
             bytes: 0,
         };
+        let key_maker = stream::KeyMaker::new(0, "", keys);
+        let value_maker = stream::ValueMaker::new(0, values);
         let mut source = InLoop::new(3);
         for i in 0..1000 {
             source.make(i);
             let made = source.get(i);
-            assert_eq!(made.key, stream::key(0, "", keys, i as u64));
-            assert_eq!(made.value, stream::value(0, values, i as u64));
+            assert_eq!(made.key, key_maker.make(i as u64));
+            assert_eq!(made.value, value_maker.make(i as u64));
         }
-        assert_eq!(source.get(998).key, stream::key(0, "", keys, 998));
+        assert_eq!(source.get(998).key, key_maker.make(998));
     }
 }

@@ -16,7 +16,8 @@
 
 use crate::names::Op;
 use crate::path::Options;
-use crate::workload::Generate;
+use crate::stream::Stream;
+use crate::workload::{Generate, Pace};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -33,6 +34,15 @@ pub enum Endpoint {
         host: String,
         /// Port.
         port: u16,
+    },
+    /// A TCP address that speaks TLS.
+    Tls {
+        /// Host name or address.
+        host: String,
+        /// Port.
+        port: u16,
+        /// The file of the certificate that signs the server's.
+        ca: String,
     },
     /// A unix socket.
     Unix {
@@ -76,9 +86,21 @@ pub struct Open {
     /// A cache in front of it, for `read_aside`: its kind and where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<(String, Endpoint)>,
+    /// How many connections carry the requests. More than one only for a client that says that
+    /// it can.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub connections: u32,
     /// Options of the client.
     #[serde(default)]
     pub options: Options,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(n: &u32) -> bool {
+    *n == 1
 }
 
 /// What a phase is for.
@@ -116,18 +138,24 @@ pub struct PhaseCommand {
     /// Which place a preparation writes to.
     #[serde(default)]
     pub target: Target,
-    /// How many ops: what the stream file says too.
+    /// How many ops: what the stream says too.
     pub count: u64,
-    /// The stream file.
+    /// The stream file; empty where `plan` stands.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stream: String,
-    /// Where the latencies go: `count` numbers of 64 bits, little-endian, nanoseconds, in the
-    /// order of the ops. Absent: do not write them.
+    /// The stream itself, for a client that says that it makes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Box<Stream>>,
+    /// Where the latencies go, in the form that `written` then tells. Absent: do not write them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latencies: Option<String>,
     /// Time to live of what is written; 0 for none.
     pub ttl_s: u32,
     /// Ops sent before the first reply is awaited.
     pub depth: u32,
+    /// When ops start. Anything but `closed` only for a client that says that it can.
+    #[serde(default, skip_serializing_if = "Pace::is_closed")]
+    pub pace: Pace,
     /// `in-loop`: make key `i` as `md5(i)` and value `i` as `crc32(i)` inside the loop, with the
     /// language's own functions, instead of taking them from the stream.
     pub generate: Generate,
@@ -175,6 +203,9 @@ pub enum Event {
     Written {
         /// How many latencies are in the file.
         latencies: u64,
+        /// What the file holds.
+        #[serde(default)]
+        form: LatencyForm,
     },
     /// The answer to `check`.
     Checked {
@@ -190,6 +221,29 @@ pub enum Event {
         /// A sentence.
         message: String,
     },
+}
+
+/// What a file of latencies holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LatencyForm {
+    /// Numbers of 64 bits, little-endian, nanoseconds, in the order of the ops.
+    #[default]
+    Raw,
+    /// A JSON text of [`LatencyHistograms`]: its size does not grow with the ops.
+    Histograms,
+}
+
+/// Latencies that a worker has already counted into histograms.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LatencyHistograms {
+    /// From the sending of each op to its reply: an HDR histogram (V2) in base64.
+    pub service: String,
+    /// From the moment at which each op was to start; only where a pace was set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<String>,
+    /// Wall time that consecutive equal parts of the ops took, in order of their replies.
+    pub slices_ns: Vec<u64>,
 }
 
 /// What a worker is and what it can drive.
@@ -228,6 +282,15 @@ pub struct ClientInfo {
     /// Options and the values that each may take; an empty list takes any.
     #[serde(default)]
     pub options: BTreeMap<String, Vec<String>>,
+    /// How many connections one process of it carries at once.
+    #[serde(default = "one")]
+    pub connections: u32,
+    /// Whether it makes the stream itself from `plan`; it then gets no file.
+    #[serde(default)]
+    pub plans: bool,
+    /// Whether it can start ops at a pace.
+    #[serde(default)]
+    pub paces: bool,
 }
 
 /// What a loop gave.
@@ -249,6 +312,52 @@ pub struct Done {
     /// The largest resident set of the process so far, where it can be known.
     #[serde(default)]
     pub max_rss_bytes: Option<u64>,
+    /// How the requests were carried, where the worker can tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried: Option<Carried>,
+    /// Times without a connection, between the loss of one and its return.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Gap>,
+    /// How late ops started, where a pace was set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<Lateness>,
+}
+
+/// How requests were carried.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Carried {
+    /// `blocking`, `epoll` or `io_uring`.
+    pub io: String,
+    /// Threads.
+    pub threads: u32,
+    /// Connections of all of them.
+    pub connections: u32,
+}
+
+/// A time without a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    /// Which connection, from 0.
+    pub connection: u32,
+    /// When it was lost, since the loop started.
+    pub at_ns: u64,
+    /// How long until it was back.
+    pub lasted_ns: u64,
+    /// How often it was tried.
+    pub attempts: u32,
+}
+
+/// How late the generator itself was: the part of the delay between the moment at which an op was
+/// to start and its sending that is not the server's doing. An op that waits because every
+/// connection it may use is taken is not late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lateness {
+    /// The latest.
+    pub max_ns: u64,
+    /// The 99th percentile.
+    pub p99_ns: u64,
+    /// The mean.
+    pub mean_ns: u64,
 }
 
 /// The names of outcomes. Errors are `error:KIND`.

@@ -1,9 +1,10 @@
 //! What is kept of a run: the archive's nouns.
 
-use crate::contract::outcome;
+use crate::contract::{Carried, Gap, Lateness, outcome};
 use crate::histogram::Histogram;
 use crate::names::{Op, Placement};
 use crate::warning::Warning;
+use crate::workload::Pace;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -208,8 +209,20 @@ pub struct PhaseRecord {
     pub ops: u64,
     /// Ops sent before the first reply is awaited.
     pub depth: u32,
-    /// Requests in flight.
+    /// Connections that carried the requests: each has up to `depth` of them in flight.
     pub concurrency: u32,
+    /// How they were carried, where the client tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub carried: Option<Carried>,
+    /// When ops started.
+    #[serde(default, skip_serializing_if = "Pace::is_closed")]
+    pub pace: Pace,
+    /// How late the generator was, where a pace was set.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lateness: Option<Lateness>,
+    /// Times without a connection.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Gap>,
     /// Wall time of the loop: from the first client's start to the last one's end.
     pub wall_ns: u64,
     /// User CPU of the clients over the loop.
@@ -227,9 +240,14 @@ pub struct PhaseRecord {
     /// Counts of a cache's part, for `read_aside`.
     #[serde(default)]
     pub cache_outcomes: BTreeMap<String, u64>,
-    /// Latencies. Kept by the archive beside the record, so not part of its JSON.
+    /// Service times: from the sending of each op to its reply. Kept by the archive beside the
+    /// record, so not part of its JSON.
     #[serde(skip)]
     pub latency: Option<Histogram>,
+    /// Response times: from the moment at which each op was to start, where a pace was set. Kept
+    /// like the service times.
+    #[serde(skip)]
+    pub response: Option<Histogram>,
     /// Time taken by consecutive equal parts of the ops, in order; 30 parts, fewer when there
     /// are fewer ops.
     pub slices_ns: Vec<u64>,

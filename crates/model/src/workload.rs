@@ -68,6 +68,37 @@ pub enum Generate {
     InLoop,
 }
 
+/// When ops start.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pace {
+    /// Each as soon as the one before it on its place in flight has its reply.
+    #[default]
+    Closed,
+    /// At equal distances.
+    Fixed {
+        /// Ops a second, over all connections.
+        per_s: f64,
+    },
+    /// At random moments, independent of one another.
+    Poisson {
+        /// Ops a second in the mean, over all connections.
+        per_s: f64,
+    },
+    /// At given moments.
+    Schedule {
+        /// A text file: a moment in seconds since the start of the loop on each line, in order.
+        file: String,
+    },
+}
+
+impl Pace {
+    /// Whether ops wait for the replies of others, and for nothing else.
+    pub fn is_closed(&self) -> bool {
+        *self == Pace::Closed
+    }
+}
+
 /// One phase of a trial, in a client process of its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
@@ -84,6 +115,8 @@ pub struct Phase {
     /// The share of reads that find their key: in the store for `get`, in the cache for
     /// `read_aside`.
     pub hit_ratio: f64,
+    /// When ops start.
+    pub pace: Pace,
     /// The variants that do it; empty for all.
     pub only: Vec<String>,
 }

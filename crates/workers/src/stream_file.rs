@@ -63,6 +63,7 @@ mod tests {
 
     fn stream(seed: u64) -> Stream {
         Stream {
+            op: roundtrip_model::Op::Get,
             seed,
             keys: Keys {
                 recipe: KeyRecipe::Hex,

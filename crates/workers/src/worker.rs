@@ -5,7 +5,7 @@ use crate::language::Language;
 use crate::lines::{Lines, NoLine};
 use crate::path::HOST_OPTIONS;
 use roundtrip_model::contract::{
-    Check, CheckRow, Command, Described, Done, Event, Open, PhaseCommand,
+    Check, CheckRow, Command, Described, Done, Event, LatencyForm, Open, PhaseCommand,
 };
 use roundtrip_model::{Kind, Problem, Result};
 use roundtrip_process::{Exit, Owned, Settings};
@@ -116,10 +116,10 @@ impl Worker {
         }
     }
 
-    /// Waits until the latencies are in their file; gives how many there are.
-    pub fn written(&mut self) -> Result<u64> {
+    /// Waits until the latencies are in their file; gives how many there are, and in which form.
+    pub fn written(&mut self) -> Result<(u64, LatencyForm)> {
         match self.hear("written", self.patience_for_all())? {
-            Event::Written { latencies } => Ok(latencies),
+            Event::Written { latencies, form } => Ok((latencies, form)),
             other => Err(self.unexpected(&other, "written")),
         }
     }

@@ -83,7 +83,10 @@ fn events_are_what_the_contract_says() {
     );
     assert_eq!(
         heard(json!({"event": "written", "latencies": 7})),
-        Event::Written { latencies: 7 }
+        Event::Written {
+            latencies: 7,
+            form: LatencyForm::Raw,
+        }
     );
     let done = json!({"event": "done", "started_ns": 1, "ended_ns": 2, "user_ns": 3, "sys_ns": 4,
         "outcomes": {"hit": 5, "error:timeout": 6}, "max_rss_bytes": 8});
@@ -97,6 +100,9 @@ fn events_are_what_the_contract_says() {
             outcomes: [("hit".to_owned(), 5), ("error:timeout".to_owned(), 6)].into(),
             cache_outcomes: Default::default(),
             max_rss_bytes: Some(8),
+            carried: None,
+            gaps: Vec::new(),
+            lateness: None,
         })
     );
     let described = json!({"event": "described", "contract": 1, "language": "php",

@@ -159,6 +159,9 @@ fn connect(endpoint: &Endpoint, options: LinkOptions) -> Result<OwnedFd, WorkerE
                 Ok(stream.into())
             })
             .map_err(|e| WorkerError::connect(format!("{path}: {e}"))),
+        Endpoint::Tls { host, port, .. } => Err(WorkerError::usage(format!(
+            "{host}:{port} speaks TLS, and this client does not"
+        ))),
         Endpoint::File { path } => Err(WorkerError::usage(format!(
             "memcached is reached by tcp or unix, not by the file {path}"
         ))),

@@ -26,6 +26,9 @@ pub(super) fn describe() -> Described {
                 ((*name).to_owned(), values)
             })
             .collect(),
+        connections: 1,
+        plans: false,
+        paces: false,
     };
     Described {
         contract: VERSION,

@@ -12,7 +12,7 @@ pub(crate) use error::WorkerError;
 
 use phase::Ready;
 use roundtrip_model::Op;
-use roundtrip_model::contract::{Command, Event};
+use roundtrip_model::contract::{Command, Event, LatencyForm};
 use session::Session;
 use std::io::{BufRead, Read, Write};
 
@@ -79,7 +79,13 @@ impl Worker {
                 let done = session.run(&mut ready)?;
                 say(out, &Event::Done(done))?;
                 let latencies = ready.write_latencies()?;
-                say(out, &Event::Written { latencies })?;
+                say(
+                    out,
+                    &Event::Written {
+                        latencies,
+                        form: LatencyForm::Raw,
+                    },
+                )?;
             }
             Command::Check(_) => {
                 return Err(WorkerError::usage(

@@ -46,6 +46,9 @@ impl Session {
             ("sqlite", Endpoint::File { path }) => {
                 Store::Sqlite(SqliteStore::open(path, checked.synchronous)?)
             }
+            (_, Endpoint::Tls { .. }) => {
+                return Err(WorkerError::usage("this client does not speak TLS"));
+            }
             ("sqlite", _) => return Err(WorkerError::usage("sqlite is reached by a file")),
             (_, endpoint) => Store::Memcached(MemcachedStore::open(endpoint, checked.link)?),
         };
@@ -139,5 +142,8 @@ fn done(timing: Timing, cache_outcomes: Tally) -> Done {
         outcomes: timing.outcomes.by_name(),
         cache_outcomes: cache_outcomes.by_name(),
         max_rss_bytes: (timing.after.max_rss_bytes > 0).then_some(timing.after.max_rss_bytes),
+        carried: None,
+        gaps: Vec::new(),
+        lateness: None,
     }
 }

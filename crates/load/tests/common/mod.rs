@@ -146,6 +146,7 @@ pub fn open(store: &str, endpoint: Endpoint) -> Open {
         store: store.to_owned(),
         endpoint,
         cache: None,
+        connections: 1,
         options: BTreeMap::new(),
     }
 }
@@ -183,9 +184,11 @@ impl Phases {
             target: Target::Store,
             count: stream.len(),
             stream: path.display().to_string(),
+            plan: None,
             latencies: Some(latencies.display().to_string()),
             ttl_s: 0,
             depth: 1,
+            pace: roundtrip_model::workload::Pace::Closed,
             generate: Generate::Prepared,
         }
     }
@@ -193,6 +196,7 @@ impl Phases {
 
 pub fn stream(count: u64, hit_ratio: f64, value_bytes: u32) -> Stream {
     Stream {
+        op: Op::Get,
         seed: 42,
         keys: Keys {
             recipe: KeyRecipe::Hex,

@@ -11,7 +11,7 @@ use crate::names::{Op, Placement, nearest};
 use crate::problem::{Kind, Problem, Result};
 use crate::stream::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::workload::{
-    Distribution, Generate, KeyRecipe, Keys, Phase, ValueRecipe, Values, Workload,
+    Distribution, Generate, KeyRecipe, Keys, Pace, Phase, ValueRecipe, Values, Workload,
 };
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
@@ -328,6 +328,7 @@ fn phase(source: &Source<'_>, raw: &PhaseText) -> Result<Phase> {
         warmup: raw.warmup.unwrap_or((count / 100).clamp(1, 1000)),
         ttl_s: raw.ttl_s.as_ref().map(|ttl_s| *ttl_s.get_ref()),
         hit_ratio,
+        pace: Pace::Closed,
         only: raw.only.iter().map(|name| name.get_ref().clone()).collect(),
     })
 }

@@ -90,6 +90,10 @@ fn phase(variant: &str, name: &str, placement: Placement, seed: u64) -> PhaseRec
         ops,
         depth: 1,
         concurrency: 1,
+        carried: None,
+        pace: roundtrip_model::workload::Pace::Closed,
+        lateness: None,
+        gaps: Vec::new(),
         wall_ns: total(mean),
         user_ns: Some(total(user)),
         sys_ns: Some(total(sys)),
@@ -103,6 +107,7 @@ fn phase(variant: &str, name: &str, placement: Placement, seed: u64) -> PhaseRec
         outcomes: [(outcome.to_owned(), ops)].into(),
         cache_outcomes: Default::default(),
         latency: Some(latency),
+        response: None,
         slices_ns: vec![total(mean) / 2; 2],
         steady: Some(true),
         witness: [(

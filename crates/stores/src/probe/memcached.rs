@@ -258,7 +258,7 @@ fn connect(endpoint: &Endpoint, within: Duration) -> io::Result<Socket> {
             socket.set_nonblocking(false)?;
             Ok(Socket::Unix(socket))
         }
-        Endpoint::File { .. } => Err(io::ErrorKind::InvalidInput.into()),
+        Endpoint::Tls { .. } | Endpoint::File { .. } => Err(io::ErrorKind::InvalidInput.into()),
     }
 }
 

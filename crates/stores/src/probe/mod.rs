@@ -54,7 +54,7 @@ pub fn probe(protocol: Protocol, endpoint: &Endpoint, answer_within: Duration) -
 pub fn in_words(endpoint: &Endpoint) -> String {
     match endpoint {
         Endpoint::Tcp { host, port } if host.contains(':') => format!("[{host}]:{port}"),
-        Endpoint::Tcp { host, port } => format!("{host}:{port}"),
+        Endpoint::Tcp { host, port } | Endpoint::Tls { host, port, .. } => format!("{host}:{port}"),
         Endpoint::Unix { path } | Endpoint::File { path } => path.clone(),
     }
 }

@@ -110,6 +110,7 @@ pub fn open(client: &str, endpoint: &Endpoint, options: &[(&str, &str)]) -> Open
         store: "memcached".to_owned(),
         endpoint: endpoint.clone(),
         cache: None,
+        connections: 1,
         options: options
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
@@ -120,6 +121,7 @@ pub fn open(client: &str, endpoint: &Endpoint, options: &[(&str, &str)]) -> Open
 /// The keys and values of study 1.
 pub fn published(count: u64) -> Stream {
     Stream {
+        op: Op::Get,
         seed: 1,
         keys: Keys {
             recipe: KeyRecipe::Md5,
@@ -151,9 +153,11 @@ pub fn phase(op: Op, stream: &Stream, folder: &Path) -> PhaseCommand {
         target: Target::Store,
         count: written.count,
         stream: path.display().to_string(),
+        plan: None,
         latencies: Some(folder.join("latencies").display().to_string()),
         ttl_s: 1800,
         depth: 1,
+        pace: roundtrip_model::workload::Pace::Closed,
         generate: Generate::Prepared,
     }
 }

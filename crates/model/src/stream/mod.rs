@@ -1,0 +1,236 @@
+//! Operation `i` as a pure function of `(seed, i)`, so that all languages do the same work and none
+//! re-implements a distribution. A worker that can makes its operations from the [`Stream`] itself;
+//! the others read them from a [file].
+
+mod file;
+mod random;
+mod text;
+
+pub use file::{
+    EXPECT_MISS, HEADER_BYTES, INTEGER, MAGIC, RECORD_BYTES, VERSION, decode_header,
+    decode_operation,
+};
+pub use random::{below, mix};
+pub use text::{KeyMaker, ValueMaker, decimal};
+
+use crate::names::Op;
+use crate::workload::{Distribution, Keys, ValueRecipe, Values, hits_before};
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+
+/// The longest key: what memcached allows.
+pub const MAX_KEY_BYTES: u32 = 250;
+/// The longest value: what memcached allows by default.
+pub const MAX_VALUE_BYTES: u32 = 1_000_000;
+
+/// Which operations a stream holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Stream {
+    /// The run's seed.
+    pub seed: u64,
+    /// The op of every operation.
+    pub op: Op,
+    /// How keys are made.
+    pub keys: Keys,
+    /// How values are made.
+    pub values: Values,
+    /// Put before each key: empty on a store of our own, random for each run on a user's.
+    pub prefix: String,
+    /// How many operations.
+    pub count: u64,
+    /// Keys `first .. first + keyspace` are the ones that are there.
+    pub first: u64,
+    /// How many keys are there.
+    pub keyspace: u64,
+    /// The share of operations whose key is there.
+    pub hit_ratio: f64,
+    /// The others each get a key of their own, from this index upwards.
+    pub cold_first: u64,
+    /// Every `of`-th operation from `part` on belongs to this stream: one part a client.
+    pub part: (u64, u64),
+}
+
+/// What operation `i` is, before its key and value are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// The op.
+    pub op: Op,
+    /// The index of its key and value.
+    pub index: u64,
+    /// The key is there.
+    pub expect_hit: bool,
+}
+
+/// One operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation<'a> {
+    /// The key.
+    pub key: Cow<'a, [u8]>,
+    /// The value that is written, or that a read must give.
+    pub value: Cow<'a, [u8]>,
+    /// The value is a decimal integer, to be given to the client as its own integer type.
+    pub integer: bool,
+    /// The key is there.
+    pub expect_hit: bool,
+}
+
+impl Stream {
+    /// How many operations this part holds.
+    pub fn len(&self) -> u64 {
+        let (part, of) = self.part;
+        (self.count + of - 1 - part) / of
+    }
+
+    /// Whether this part holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many operations of this part find their key.
+    pub fn hits(&self) -> u64 {
+        self.positions().filter(|i| self.is_hit(*i)).count() as u64
+    }
+
+    fn positions(&self) -> impl Iterator<Item = u64> {
+        (self.part.0..self.count).step_by(self.part.1.max(1) as usize)
+    }
+
+    fn is_hit(&self, i: u64) -> bool {
+        hits_before(i + 1, self.hit_ratio) > hits_before(i, self.hit_ratio)
+    }
+
+    /// Operation `i` of the whole, whichever part it belongs to.
+    #[inline]
+    pub fn planned(&self, i: u64) -> Planned {
+        let (index, expect_hit) = self.key_index(i);
+        Planned {
+            op: self.op,
+            index,
+            expect_hit,
+        }
+    }
+
+    /// The index of the key of operation `i`, and whether it is there.
+    fn key_index(&self, i: u64) -> (u64, bool) {
+        if !self.is_hit(i) {
+            let misses_before = i - hits_before(i, self.hit_ratio);
+            return (self.cold_first + misses_before, false);
+        }
+        let keyspace = self.keyspace.max(1);
+        let offset = match self.keys.distribution {
+            Distribution::Sequential => hits_before(i, self.hit_ratio) % keyspace,
+            Distribution::Uniform => below(self.seed, i, keyspace),
+        };
+        (self.first + offset, true)
+    }
+
+    /// Makes the keys.
+    pub fn key_maker(&self) -> KeyMaker {
+        KeyMaker::new(self.seed, &self.prefix, self.keys)
+    }
+
+    /// Makes the values.
+    pub fn value_maker(&self) -> ValueMaker {
+        ValueMaker::new(self.seed, self.values)
+    }
+
+    /// The operations of this part, in order.
+    pub fn operations(&self) -> impl Iterator<Item = Operation<'static>> + '_ {
+        let (keys, values) = (self.key_maker(), self.value_maker());
+        self.positions().map(move |i| {
+            let planned = self.planned(i);
+            Operation {
+                key: Cow::Owned(keys.make(planned.index)),
+                value: Cow::Owned(values.make(planned.index)),
+                integer: self.values.recipe != ValueRecipe::Bytes,
+                expect_hit: planned.expect_hit,
+            }
+        })
+    }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::KeyRecipe;
+    use proptest::prelude::*;
+    use std::collections::HashSet;
+
+    fn stream(count: u64, hit_ratio: f64) -> Stream {
+        Stream {
+            seed: 7,
+            op: Op::Get,
+            keys: Keys {
+                recipe: KeyRecipe::Md5,
+                bytes: 32,
+                distribution: Distribution::Sequential,
+                count: None,
+            },
+            values: Values {
+                recipe: ValueRecipe::Crc32,
+                bytes: 0,
+            },
+            prefix: String::new(),
+            count,
+            first: 0,
+            keyspace: count,
+            hit_ratio,
+            cold_first: 1 << 32,
+            part: (0, 1),
+        }
+    }
+
+    #[test]
+    fn study_1_keys_and_values_are_the_published_ones() {
+        let op = stream(10, 1.0).operations().nth(1).unwrap();
+        // md5("1") and crc32("1"), as PHP gives them.
+        assert_eq!(op.key, b"c4ca4238a0b923820dcc509a6f75849b".as_slice());
+        assert_eq!(op.value, b"2212294583".as_slice());
+        assert!(op.integer);
+    }
+
+    #[test]
+    fn the_hit_ratio_is_held_exactly_and_no_missing_key_is_used_twice() {
+        let s = stream(1000, 0.9);
+        let misses: Vec<_> = s.operations().filter(|op| !op.expect_hit).collect();
+        assert_eq!(misses.len(), 100);
+        assert_eq!(
+            misses
+                .iter()
+                .map(|op| &op.key)
+                .collect::<HashSet<_>>()
+                .len(),
+            100
+        );
+        assert_eq!(s.hits(), 900);
+    }
+
+    proptest! {
+        #[test]
+        fn parts_together_are_the_whole(count in 1u64..500, of in 1u64..8, hit in 0.0f64..=1.0) {
+            let whole: Vec<_> = stream(count, hit).operations().collect();
+            let mut parts: Vec<Vec<_>> = (0..of)
+                .map(|k| Stream { part: (k, of), ..stream(count, hit) }.operations().collect())
+                .collect();
+            prop_assert_eq!(parts.iter().map(Vec::len).sum::<usize>(), whole.len());
+            let woven: Vec<_> = (0..whole.len()).map(|i| parts[i % of as usize][i / of as usize].clone()).collect();
+            prop_assert_eq!(woven, whole);
+            parts.clear();
+        }
+
+        #[test]
+        fn operations_round_trip_through_the_file(key in prop::collection::vec(any::<u8>(), 0..250),
+                                                  value in prop::collection::vec(any::<u8>(), 0..2000),
+                                                  integer: bool, expect_hit: bool) {
+            let op = Operation { key: key.into(), value: value.into(), integer, expect_hit };
+            let mut bytes = Vec::new();
+            op.encode(&mut bytes);
+            prop_assert_eq!(decode_operation(&bytes).unwrap(), (op.clone(), bytes.len()));
+            prop_assert!(decode_operation(&bytes[..bytes.len() - 1]).is_err());
+        }
+
+        #[test]
+        fn uniform_keys_stay_within_the_keyspace(i in 0u64..u64::MAX, n in 1u64..1_000_000) {
+            prop_assert!(below(9, i, n) < n);
+        }
+    }
+}

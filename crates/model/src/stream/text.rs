@@ -1,0 +1,276 @@
+//! The bytes of key `index` and of value `index`: written, or compared, without an allocation.
+
+use super::{below, mix};
+use crate::workload::{KeyRecipe, Keys, ValueRecipe, Values};
+use md5::{Digest, Md5};
+
+/// How many bytes at the front of a value are its own; what follows is shared with others.
+/// 64 bits at 6 bits a byte.
+const OWN_BYTES: usize = 11;
+/// The smallest pool: it stays in the processor's cache.
+const SMALLEST_POOL: usize = 1 << 16;
+const PRINTABLE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// Makes the keys of a stream.
+#[derive(Clone, Debug)]
+pub struct KeyMaker {
+    seed: u64,
+    prefix: Vec<u8>,
+    keys: Keys,
+}
+
+impl KeyMaker {
+    /// Keys of a recipe, each behind a prefix.
+    pub fn new(seed: u64, prefix: &str, keys: Keys) -> KeyMaker {
+        KeyMaker {
+            seed,
+            prefix: prefix.as_bytes().to_vec(),
+            keys,
+        }
+    }
+
+    /// How long every key is.
+    pub fn key_bytes(&self) -> usize {
+        let own = match self.keys.recipe {
+            KeyRecipe::Md5 => 32,
+            KeyRecipe::Hex => self.keys.bytes as usize,
+        };
+        self.prefix.len() + own
+    }
+
+    /// Appends key `index`.
+    #[inline]
+    pub fn write(&self, index: u64, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.prefix);
+        match self.keys.recipe {
+            KeyRecipe::Md5 => {
+                let (digits, start) = decimal(index);
+                push_hex(out, &Md5::digest(&digits[start..]));
+            }
+            KeyRecipe::Hex => {
+                let end = out.len() + self.keys.bytes as usize;
+                // The index itself comes first, mixed but not shortened below 16 digits, so that
+                // keys of 16 bytes and more never collide.
+                let mut word = index;
+                while out.len() < end {
+                    word = mix(self.seed, word);
+                    push_hex(out, &word.to_be_bytes());
+                }
+                out.truncate(end);
+            }
+        }
+    }
+
+    /// Key `index`.
+    pub fn make(&self, index: u64) -> Vec<u8> {
+        let mut key = Vec::with_capacity(self.key_bytes() + 16);
+        self.write(index, &mut key);
+        key
+    }
+}
+
+/// Makes the values of a stream, and tells whether what came back is one of them.
+///
+/// A value of the recipe `bytes` is 11 bytes of its own and then a stretch of a pool of
+/// pseudo-random printable bytes, so that writing one is two copies, and checking one is two
+/// comparisons, however long it is.
+#[derive(Clone, Debug)]
+pub struct ValueMaker {
+    seed: u64,
+    values: Values,
+    pool: Vec<u8>,
+}
+
+impl ValueMaker {
+    /// Values of a recipe.
+    pub fn new(seed: u64, values: Values) -> ValueMaker {
+        let pool = match values.recipe {
+            ValueRecipe::Bytes => pool(seed, values.bytes as usize),
+            ValueRecipe::Crc32 | ValueRecipe::Zero => Vec::new(),
+        };
+        ValueMaker { seed, values, pool }
+    }
+
+    /// How long value `index` is.
+    #[inline]
+    pub fn value_bytes(&self, index: u64) -> usize {
+        match self.values.recipe {
+            ValueRecipe::Bytes => self.values.bytes as usize,
+            ValueRecipe::Crc32 | ValueRecipe::Zero => {
+                let (digits, start) = self.number(index);
+                digits.len() - start
+            }
+        }
+    }
+
+    /// Appends value `index`.
+    #[inline]
+    pub fn write(&self, index: u64, out: &mut Vec<u8>) {
+        match self.values.recipe {
+            ValueRecipe::Bytes => {
+                let (own, length, shared) = self.parts(index);
+                out.extend_from_slice(&own[..length]);
+                out.extend_from_slice(shared);
+            }
+            ValueRecipe::Crc32 | ValueRecipe::Zero => {
+                let (digits, start) = self.number(index);
+                out.extend_from_slice(&digits[start..]);
+            }
+        }
+    }
+
+    /// Whether these bytes are value `index`.
+    #[inline]
+    pub fn is(&self, index: u64, bytes: &[u8]) -> bool {
+        match self.values.recipe {
+            ValueRecipe::Bytes => {
+                let (own, length, shared) = self.parts(index);
+                bytes.len() == length + shared.len()
+                    && bytes[..length] == own[..length]
+                    && bytes[length..] == *shared
+            }
+            ValueRecipe::Crc32 | ValueRecipe::Zero => {
+                let (digits, start) = self.number(index);
+                *bytes == digits[start..]
+            }
+        }
+    }
+
+    /// Value `index`.
+    pub fn make(&self, index: u64) -> Vec<u8> {
+        let mut value = Vec::with_capacity(self.value_bytes(index));
+        self.write(index, &mut value);
+        value
+    }
+
+    #[inline]
+    fn parts(&self, index: u64) -> ([u8; OWN_BYTES], usize, &[u8]) {
+        let mut bits = mix(self.seed ^ 0xD6E8_FEB8_6659_FD93, index);
+        let length = (self.values.bytes as usize).min(OWN_BYTES);
+        let rest = self.values.bytes as usize - length;
+        let room = (self.pool.len() - rest) as u64;
+        let start = ((u128::from(bits) * u128::from(room)) >> 64) as usize;
+        let mut own = [0; OWN_BYTES];
+        for byte in &mut own {
+            *byte = PRINTABLE[(bits & 63) as usize];
+            bits >>= 6;
+        }
+        (own, length, &self.pool[start..start + rest])
+    }
+
+    #[inline]
+    fn number(&self, index: u64) -> ([u8; 20], usize) {
+        match self.values.recipe {
+            ValueRecipe::Crc32 => {
+                let (digits, start) = decimal(index);
+                decimal(crc32fast::hash(&digits[start..]).into())
+            }
+            ValueRecipe::Bytes | ValueRecipe::Zero => decimal(0),
+        }
+    }
+}
+
+fn pool(seed: u64, longest: usize) -> Vec<u8> {
+    let length = SMALLEST_POOL.max(2 * longest);
+    let seed = mix(seed, u64::MAX - 1);
+    (0..length as u64)
+        .map(|i| PRINTABLE[below(seed, i, 64) as usize])
+        .collect()
+}
+
+#[inline]
+fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        out.extend_from_slice(&[
+            DIGITS[usize::from(byte >> 4)],
+            DIGITS[usize::from(byte & 15)],
+        ]);
+    }
+}
+
+/// The digits of a number at the end of an array, and where they start.
+#[inline]
+pub fn decimal(mut n: u64) -> ([u8; 20], usize) {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (n % 10) as u8;
+        n /= 10;
+        if n == 0 {
+            return (digits, start);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::Distribution;
+    use std::collections::HashSet;
+
+    fn hex(bytes: u32) -> Keys {
+        Keys {
+            recipe: KeyRecipe::Hex,
+            bytes,
+            distribution: Distribution::Sequential,
+            count: None,
+        }
+    }
+
+    #[test]
+    fn long_hex_keys_do_not_collide_and_are_as_long_as_asked() {
+        let maker = KeyMaker::new(3, "p:", hex(16));
+        let all: HashSet<_> = (0..100_000).map(|i| maker.make(i)).collect();
+        assert_eq!(all.len(), 100_000);
+        assert!(
+            all.iter()
+                .all(|key| key.len() == 18 && key.starts_with(b"p:"))
+        );
+        assert_eq!(KeyMaker::new(3, "", hex(35)).make(1).len(), 35);
+    }
+
+    #[test]
+    fn a_value_is_itself_and_no_other() {
+        for bytes in [0, 1, 10, 11, 12, 100, 70_000] {
+            let values = Values {
+                recipe: ValueRecipe::Bytes,
+                bytes,
+            };
+            let maker = ValueMaker::new(5, values);
+            let value = maker.make(7);
+            assert_eq!(value.len(), bytes as usize);
+            assert!(maker.is(7, &value));
+            assert!(!maker.is(7, &[&value[..], b"x"].concat()));
+            for at in 0..value.len().min(200) {
+                let mut garbled = value.clone();
+                garbled[at] ^= 1;
+                assert!(!maker.is(7, &garbled));
+            }
+            assert!(bytes < 10 || !maker.is(8, &value));
+        }
+    }
+
+    #[test]
+    fn values_of_ten_bytes_do_not_collide() {
+        let values = Values {
+            recipe: ValueRecipe::Bytes,
+            bytes: 10,
+        };
+        let maker = ValueMaker::new(5, values);
+        let all: HashSet<_> = (0..100_000).map(|i| maker.make(i)).collect();
+        assert_eq!(all.len(), 100_000);
+    }
+
+    #[test]
+    fn numbers_are_written_and_recognised() {
+        let of = |recipe| ValueMaker::new(1, Values { recipe, bytes: 0 });
+        // crc32("1"), as PHP gives it.
+        assert_eq!(of(ValueRecipe::Crc32).make(1), b"2212294583");
+        assert!(of(ValueRecipe::Crc32).is(1, b"2212294583"));
+        assert_eq!(of(ValueRecipe::Zero).make(9), b"0");
+        assert_eq!(decimal(0).0[decimal(0).1..], *b"0");
+        assert_eq!(decimal(u64::MAX).0, *b"18446744073709551615");
+    }
+}
