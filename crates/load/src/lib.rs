@@ -7,6 +7,8 @@
 mod clock;
 mod driver;
 pub mod floor;
+#[allow(dead_code)]
+mod io;
 mod outcome;
 mod source;
 mod timed;

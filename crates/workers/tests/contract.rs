@@ -6,7 +6,7 @@ mod common;
 use common::{open, phase, published};
 use roundtrip_model::Op;
 use roundtrip_model::contract::{
-    Check, CheckMode, Command, Done, Endpoint, Event, Purpose, Target, VERSION,
+    Check, CheckMode, Command, Done, Endpoint, Event, LatencyForm, Purpose, Target, VERSION,
 };
 use roundtrip_model::workload::Generate;
 use serde_json::{Value, json};

@@ -32,7 +32,7 @@ fn workers_share_a_phase_part_by_part() {
     for (mut worker, count) in workers {
         let done = worker.done(LONG, &GOES_ON).unwrap();
         assert_eq!(outcomes(&done), [("stored", count)]);
-        assert_eq!(worker.written().unwrap(), count);
+        assert_eq!(worker.written().unwrap().0, count);
         worker.close().unwrap();
     }
     assert_eq!(server.counter("curr_items"), 1000);

@@ -31,6 +31,7 @@ impl Server {
         match self.store.endpoint() {
             Endpoint::Tcp { host, port } => format!("memcached://{host}:{port}"),
             Endpoint::Unix { path } | Endpoint::File { path } => format!("memcached://{path}"),
+            Endpoint::Tls { .. } => panic!("it speaks no TLS"),
         }
     }
 

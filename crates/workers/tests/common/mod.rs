@@ -3,7 +3,7 @@
 #![allow(dead_code)] // Each test binary uses its own part.
 
 use roundtrip_model::Op;
-use roundtrip_model::contract::{Done, Endpoint, Open, PhaseCommand, Purpose, Target};
+use roundtrip_model::contract::{Done, Endpoint, LatencyForm, Open, PhaseCommand, Purpose, Target};
 use roundtrip_model::path::Options;
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{Distribution, Generate, KeyRecipe, Keys, ValueRecipe, Values};
@@ -168,7 +168,7 @@ pub fn run(worker: &mut Worker, phase: PhaseCommand) -> Done {
     worker.ready(phase).unwrap();
     worker.go().unwrap();
     let done = worker.done(LONG, &GOES_ON).unwrap();
-    assert_eq!(worker.written().unwrap(), count);
+    assert_eq!(worker.written().unwrap(), (count, LatencyForm::Raw));
     done
 }
 
