@@ -2,14 +2,25 @@
 //! `io_uring`, TLS over any of them) and what they mean (a protocol) know nothing of each other:
 //! the loop is written once and compiled for each pair.
 
+mod blocking;
 mod carry;
+mod epoll;
+mod loopback;
+mod outgoing;
+mod socket;
 
-#[allow(unused_imports)]
+pub(crate) use blocking::Blocking;
 pub(crate) use carry::Carry;
+pub(crate) use epoll::Epoll;
+pub(crate) use loopback::Loopback;
+pub(crate) use socket::{CONNECT_TIMEOUT, LinkOptions, connect};
 
 use crate::outcome::ErrorKind;
 use std::io;
 use std::os::fd::OwnedFd;
+
+/// How much one read brings at most. One such buffer serves all connections of a thread.
+const CHUNK: usize = 64 << 10;
 
 /// Carries bytes over the connections of one thread, each named by its slot, counted from 0 in the
 /// order in which they were added.
