@@ -35,8 +35,10 @@ pub(crate) trait Io {
     fn flush(&mut self, slot: usize);
 
     /// Waits until something happens on any connection, or until the moment (on the clock of
-    /// [`crate::clock::now_ns`]), and tells the sink all that happened. Without a moment it waits
-    /// until something happens. It may return early with nothing to tell.
+    /// [`crate::clock::now_ns`]), and tells the sink all that happened. A moment that has passed
+    /// (0 always has) makes it look without waiting. It may return early with nothing to tell; and
+    /// without a moment it returns after a second or two, so that the loop sees to replies that
+    /// never come.
     fn wait(&mut self, until_ns: Option<u64>, sink: &mut impl Sink) -> io::Result<()>;
 }
 
