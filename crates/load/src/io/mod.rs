@@ -3,9 +3,16 @@
 //! the loop is written once and compiled for each pair.
 
 mod carry;
+#[cfg(test)]
+mod trial;
+#[cfg(target_os = "linux")]
+mod uring;
 
 #[allow(unused_imports)]
 pub(crate) use carry::Carry;
+#[allow(unused_imports)]
+#[cfg(target_os = "linux")]
+pub(crate) use uring::Uring;
 
 use crate::outcome::ErrorKind;
 use std::io;
