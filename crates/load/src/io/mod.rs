@@ -3,6 +3,7 @@
 //! the loop is written once and compiled for each pair.
 
 mod carry;
+mod tls;
 #[cfg(test)]
 mod trial;
 #[cfg(target_os = "linux")]
@@ -10,6 +11,8 @@ mod uring;
 
 #[allow(unused_imports)]
 pub(crate) use carry::Carry;
+#[allow(unused_imports)]
+pub(crate) use tls::{Tls, Trust};
 #[allow(unused_imports)]
 #[cfg(target_os = "linux")]
 pub(crate) use uring::Uring;

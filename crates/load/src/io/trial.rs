@@ -3,6 +3,7 @@
 use super::{Io, Sink};
 use crate::clock::now_ns;
 use crate::outcome::ErrorKind;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use roundtrip_process::{NOBODY, Owned, Settings, free_port, is_root};
 use std::collections::VecDeque;
 use std::net::TcpStream;
@@ -12,41 +13,55 @@ use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// What a server speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speaks {
+    Memcached,
+    Redis,
+}
+
 /// A real server on a free port, which dies with this value.
 pub(super) struct Server {
     child: Owned,
-    pub(super) port: u16,
+    port: u16,
+    speaks: Speaks,
 }
 
 impl Server {
-    pub(super) fn redis() -> Server {
-        Server::start("redis-server", &|port| {
-            let port = port.to_string();
-            ["--port", &port, "--save", "", "--bind", "127.0.0.1"]
+    pub(super) fn memcached() -> Server {
+        Server::start(Speaks::Memcached, &|port| {
+            ["-l", "127.0.0.1", "-U", "0", "-p", port]
                 .map(str::to_owned)
                 .to_vec()
         })
     }
 
-    pub(super) fn memcached() -> Server {
-        Server::start("memcached", &|port| {
-            let port = port.to_string();
-            ["-l", "127.0.0.1", "-U", "0", "-p", &port]
-                .map(str::to_owned)
-                .to_vec()
+    pub(super) fn redis() -> Server {
+        Server::redis_with(&["--port"])
+    }
+
+    /// With arguments of which the last one is answered by the port.
+    pub(super) fn redis_with(arguments: &[&str]) -> Server {
+        Server::start(Speaks::Redis, &|port| {
+            let all = [&["--save", "", "--bind", "127.0.0.1"], arguments, &[port]].concat();
+            all.into_iter().map(str::to_owned).collect()
         })
     }
 
     /// Another program may take a free port first, so it is tried again.
-    pub(super) fn start(program: &str, arguments: &dyn Fn(u16) -> Vec<String>) -> Server {
+    fn start(speaks: Speaks, arguments: &dyn Fn(&str) -> Vec<String>) -> Server {
+        let program = match speaks {
+            Speaks::Memcached => "memcached",
+            Speaks::Redis => "redis-server",
+        };
         let settings = Settings {
             cpus: None,
-            run_as: (is_root() && program == "memcached").then_some(NOBODY),
+            run_as: (is_root() && speaks == Speaks::Memcached).then_some(NOBODY),
         };
         for _ in 0..5 {
             let port = free_port().unwrap();
             let mut command = Command::new(program);
-            command.args(arguments(port));
+            command.args(arguments(&port.to_string()));
             command.current_dir(std::env::temp_dir());
             command
                 .stdin(Stdio::null())
@@ -56,7 +71,11 @@ impl Server {
             let start = Instant::now();
             while start.elapsed() < PATIENCE && child.try_wait().unwrap().is_none() {
                 if TcpStream::connect(("127.0.0.1", port)).is_ok() {
-                    return Server { child, port };
+                    return Server {
+                        child,
+                        port,
+                        speaks,
+                    };
                 }
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -88,36 +107,39 @@ fn value(key: usize, bytes: usize) -> Vec<u8> {
         .collect()
 }
 
-pub(super) fn redis_set(key: usize, bytes: usize) -> Exchange {
-    let mut request = format!("*3\r\n$3\r\nSET\r\n$8\r\n{key:08}\r\n${bytes}\r\n").into_bytes();
-    request.extend(value(key, bytes));
-    request.extend(b"\r\n");
-    let reply = b"+OK\r\n".to_vec();
-    Exchange { request, reply }
-}
+impl Server {
+    pub(super) fn set(&self, key: usize, bytes: usize) -> Exchange {
+        let (head, reply) = match self.speaks {
+            Speaks::Memcached => (format!("set {key:08} 0 0 {bytes}"), "STORED"),
+            Speaks::Redis => (
+                format!("*3\r\n$3\r\nSET\r\n$8\r\n{key:08}\r\n${bytes}"),
+                "+OK",
+            ),
+        };
+        Exchange {
+            request: [head.as_bytes(), b"\r\n", &value(key, bytes), b"\r\n"].concat(),
+            reply: format!("{reply}\r\n").into_bytes(),
+        }
+    }
 
-pub(super) fn redis_get(key: usize, bytes: usize) -> Exchange {
-    let mut reply = format!("${bytes}\r\n").into_bytes();
-    reply.extend(value(key, bytes));
-    reply.extend(b"\r\n");
-    let request = format!("*2\r\n$3\r\nGET\r\n$8\r\n{key:08}\r\n").into_bytes();
-    Exchange { request, reply }
-}
-
-pub(super) fn memcached_set(key: usize, bytes: usize) -> Exchange {
-    let mut request = format!("set {key:08} 0 0 {bytes}\r\n").into_bytes();
-    request.extend(value(key, bytes));
-    request.extend(b"\r\n");
-    let reply = b"STORED\r\n".to_vec();
-    Exchange { request, reply }
-}
-
-pub(super) fn memcached_get(key: usize, bytes: usize) -> Exchange {
-    let mut reply = format!("VALUE {key:08} 0 {bytes}\r\n").into_bytes();
-    reply.extend(value(key, bytes));
-    reply.extend(b"\r\nEND\r\n");
-    let request = format!("get {key:08}\r\n").into_bytes();
-    Exchange { request, reply }
+    pub(super) fn get(&self, key: usize, bytes: usize) -> Exchange {
+        let (request, head, tail): (_, _, &[u8]) = match self.speaks {
+            Speaks::Memcached => (
+                format!("get {key:08}\r\n"),
+                format!("VALUE {key:08} 0 {bytes}\r\n"),
+                b"\r\nEND\r\n",
+            ),
+            Speaks::Redis => (
+                format!("*2\r\n$3\r\nGET\r\n$8\r\n{key:08}\r\n"),
+                format!("${bytes}\r\n"),
+                b"\r\n",
+            ),
+        };
+        Exchange {
+            request: request.into_bytes(),
+            reply: [head.as_bytes(), &value(key, bytes), tail].concat(),
+        }
+    }
 }
 
 /// Has exchanges done over connections, so many at once on each, and compares every byte.
@@ -224,25 +246,25 @@ fn add(io: &mut impl Io, server: &Server, slots: usize) {
 }
 
 /// Many connections, each with some requests under way.
-pub(super) fn carries_many(io: &mut impl Io) {
-    let server = Server::memcached();
+pub(super) fn carries_many(io: &mut impl Io, start: &dyn Fn() -> Server) {
+    let server = start();
     add(io, &server, 100);
-    Talk::new(100, (0..500).map(|key| memcached_set(key, 100)).collect()).finish(io, 1);
-    let gets = (0..20_000).map(|i| memcached_get(i % 500, 100)).collect();
+    Talk::new(100, (0..500).map(|key| server.set(key, 100)).collect()).finish(io, 1);
+    let gets = (0..20_000).map(|i| server.get(i % 500, 100)).collect();
     let mut talk = Talk::new(100, gets);
     talk.finish(io, 16);
     assert_eq!(talk.lost, [0; 100]);
 }
 
 /// Requests and replies that no buffer of a socket holds, both ways at once.
-pub(super) fn carries_large(io: &mut impl Io) {
+pub(super) fn carries_large(io: &mut impl Io, start: &dyn Fn() -> Server) {
     const BYTES: usize = 3_000_000;
-    let server = Server::redis();
+    let server = start();
     add(io, &server, 4);
-    Talk::new(4, (0..16).map(|key| redis_set(key, BYTES)).collect()).finish(io, 4);
+    Talk::new(4, (0..16).map(|key| server.set(key, BYTES)).collect()).finish(io, 4);
     let both = (0..32).map(|i| match i % 2 {
-        0 => redis_get(i % 16, BYTES),
-        _ => redis_set(i % 16, BYTES),
+        0 => server.get(i % 16, BYTES),
+        _ => server.set(i % 16, BYTES),
     });
     let mut talk = Talk::new(4, both.collect());
     talk.finish(io, 4);
@@ -251,54 +273,54 @@ pub(super) fn carries_large(io: &mut impl Io) {
 }
 
 /// A server that dies: each connection is lost once, and another one takes its place.
-pub(super) fn tells_of_loss(io: &mut impl Io) {
+pub(super) fn tells_of_loss(io: &mut impl Io, start: &dyn Fn() -> Server) {
     const SLOTS: usize = 20;
-    let mut first = Server::redis();
-    add(io, &first, SLOTS);
-    Talk::new(1, vec![redis_set(1, 100)]).finish(io, 1);
-    let mut talk = Talk::new(SLOTS, vec![redis_get(1, 100); 1_000_000]);
+    let mut server = start();
+    add(io, &server, SLOTS);
+    Talk::new(1, vec![server.set(1, 100)]).finish(io, 1);
+    let mut talk = Talk::new(SLOTS, vec![server.get(1, 100); 1_000_000]);
     talk.begin(io, 2);
     talk.until(io, |talk| talk.answered > 500);
-    first.kill();
+    server.kill();
     talk.until(io, |talk| talk.lost.iter().sum::<usize>() == SLOTS);
     // Nothing more is told of what was lost, though something is still sent on it.
     io.output(0).extend_from_slice(b"PING\r\n");
     io.flush(0);
     (0..3).for_each(|_| io.wait(Some(now_ns() + 10_000_000), &mut talk).unwrap());
     assert_eq!(talk.lost, [1; SLOTS]);
-    let second = Server::redis();
-    (0..SLOTS).for_each(|slot| io.replace(slot, second.connect()).unwrap());
-    Talk::new(1, vec![redis_set(1, 100)]).finish(io, 1);
-    let mut talk = Talk::new(SLOTS, vec![redis_get(1, 100); 2000]);
+    server = start();
+    (0..SLOTS).for_each(|slot| io.replace(slot, server.connect()).unwrap());
+    Talk::new(1, vec![server.set(1, 100)]).finish(io, 1);
+    let mut talk = Talk::new(SLOTS, vec![server.get(1, 100); 2000]);
     talk.finish(io, 2);
     assert_eq!(talk.lost, [0; SLOTS]);
 }
 
 /// A connection that is replaced with replies under way: they are nobody's.
-pub(super) fn forgets_what_was_replaced(io: &mut impl Io) {
-    let server = Server::redis();
+pub(super) fn forgets_what_was_replaced(io: &mut impl Io, start: &dyn Fn() -> Server) {
+    let server = start();
     add(io, &server, 1);
-    let sets = (0..300).map(|key| redis_set(key, 40_000));
+    let sets = (0..300).map(|key| server.set(key, 40_000));
     Talk::new(1, sets.collect()).finish(io, 8);
     for round in 0..100 {
-        let mut old = Talk::new(1, (0..8).map(|i| redis_get(round + i, 40_000)).collect());
+        let mut old = Talk::new(1, (0..8).map(|i| server.get(round + i, 40_000)).collect());
         old.begin(io, 8);
         // Now and then the old one has already heard something, or is half-way through.
         if round % 2 == 0 {
             old.until(io, |talk| talk.reads > 0);
         }
         io.replace(0, server.connect()).unwrap();
-        let mut new = Talk::new(1, (0..8).map(|i| redis_get(200 + i, 40_000)).collect());
+        let mut new = Talk::new(1, (0..8).map(|i| server.get(200 + i, 40_000)).collect());
         new.finish(io, 4);
         assert_eq!((new.answered, new.lost[0]), (8, 0));
     }
 }
 
 /// A reply that is not the one awaited ends the connection; the sink knows, and is not told.
-pub(super) fn gives_up_what_is_not_understood(io: &mut impl Io) {
-    let server = Server::redis();
+pub(super) fn gives_up_what_is_not_understood(io: &mut impl Io, start: &dyn Fn() -> Server) {
+    let server = start();
     add(io, &server, 1);
-    let mut wrong = redis_get(1, 5);
+    let mut wrong = server.get(1, 5);
     wrong.reply = b"+WHAT\r\n".to_vec();
     wrong.request = b"*1\r\n$4\r\nPING\r\n".to_vec();
     let mut talk = Talk::new(1, vec![wrong]);
@@ -307,12 +329,12 @@ pub(super) fn gives_up_what_is_not_understood(io: &mut impl Io) {
     io.wait(Some(now_ns() + 20_000_000), &mut talk).unwrap();
     assert_eq!((talk.answered, talk.lost[0], talk.reads), (0, 0, 1));
     io.replace(0, server.connect()).unwrap();
-    Talk::new(1, vec![redis_set(1, 5), redis_get(1, 5)]).finish(io, 1);
+    Talk::new(1, vec![server.set(1, 5), server.get(1, 5)]).finish(io, 1);
 }
 
 /// A moment ends a wait with nothing to tell, and not before it has come.
-pub(super) fn returns_at_its_moment(io: &mut impl Io) {
-    let server = Server::redis();
+pub(super) fn returns_at_its_moment(io: &mut impl Io, start: &dyn Fn() -> Server) {
+    let server = start();
     add(io, &server, 2);
     let mut talk = Talk::new(2, Vec::new());
     let until = now_ns() + 30_000_000;
@@ -323,4 +345,52 @@ pub(super) fn returns_at_its_moment(io: &mut impl Io) {
     // A wait without a moment ends too.
     io.wait(None, &mut talk).unwrap();
     assert_eq!((talk.reads, talk.lost[0]), (0, 0));
+}
+
+/// A server's certificate, and that of who signed it, in files.
+pub(super) struct Certified {
+    directory: tempfile::TempDir,
+}
+
+impl Certified {
+    pub(super) fn new() -> Certified {
+        let made = Certified {
+            directory: tempfile::tempdir().unwrap(),
+        };
+        let mut ca = CertificateParams::new(Vec::new()).unwrap();
+        ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let ca_key = KeyPair::generate().unwrap();
+        let signed = ca.self_signed(&ca_key).unwrap();
+        std::fs::write(made.file("ca"), signed.pem()).unwrap();
+        let key = KeyPair::generate().unwrap();
+        let names = ["localhost", "127.0.0.1"].map(str::to_owned).to_vec();
+        let server = CertificateParams::new(names).unwrap();
+        let server = server.signed_by(&key, &Issuer::new(ca, ca_key)).unwrap();
+        std::fs::write(made.file("cert"), server.pem()).unwrap();
+        std::fs::write(made.file("key"), key.serialize_pem()).unwrap();
+        made
+    }
+
+    pub(super) fn file(&self, name: &str) -> String {
+        let path = self.directory.path().join(name);
+        path.to_str().unwrap().to_owned()
+    }
+
+    /// A Redis that speaks nothing but TLS.
+    pub(super) fn redis(&self) -> Server {
+        let (ca, cert, key) = (self.file("ca"), self.file("cert"), self.file("key"));
+        Server::redis_with(&[
+            "--port",
+            "0",
+            "--tls-auth-clients",
+            "no",
+            "--tls-ca-cert-file",
+            &ca,
+            "--tls-cert-file",
+            &cert,
+            "--tls-key-file",
+            &key,
+            "--tls-port",
+        ])
+    }
 }
