@@ -2,24 +2,33 @@
 //! `io_uring`, TLS over any of them) and what they mean (a protocol) know nothing of each other:
 //! the loop is written once and compiled for each pair.
 
+mod blocking;
 mod carry;
+mod epoll;
+mod loopback;
+mod outgoing;
+mod socket;
 mod tls;
 #[cfg(test)]
 mod trial;
 #[cfg(target_os = "linux")]
 mod uring;
 
-#[allow(unused_imports)]
+pub(crate) use blocking::Blocking;
 pub(crate) use carry::Carry;
-#[allow(unused_imports)]
+pub(crate) use epoll::Epoll;
+pub(crate) use loopback::Loopback;
+pub(crate) use socket::{CONNECT_TIMEOUT, LinkOptions, connect};
 pub(crate) use tls::{Tls, Trust};
-#[allow(unused_imports)]
 #[cfg(target_os = "linux")]
 pub(crate) use uring::Uring;
 
 use crate::outcome::ErrorKind;
 use std::io;
 use std::os::fd::OwnedFd;
+
+/// How much one read brings at most. One such buffer serves all connections of a thread.
+const CHUNK: usize = 64 << 10;
 
 /// Carries bytes over the connections of one thread, each named by its slot, counted from 0 in the
 /// order in which they were added.
@@ -28,6 +37,16 @@ use std::os::fd::OwnedFd;
 pub(crate) trait Io {
     /// What it is called in a result: `blocking`, `epoll`, `io_uring`.
     fn name(&self) -> &'static str;
+
+    /// Is told by a thread that it alone uses this from now on, before it does. What the kernel
+    /// keeps for a thread is made here.
+    fn take_up(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Is told by that thread that it has done its part: another one may take this up. What comes
+    /// meanwhile is not lost.
+    fn lay_down(&mut self) {}
 
     /// Takes a connected socket, and gives its slot.
     fn add(&mut self, socket: OwnedFd) -> io::Result<usize>;

@@ -11,6 +11,7 @@ use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
+use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -199,6 +200,8 @@ pub(crate) struct Tls<I> {
     sessions: Vec<Session>,
     /// A session could not encrypt, which the next wait tells: no peer can bring that about.
     failure: Option<io::Error>,
+    /// Replaced by a connection that came to nothing, which the next wait tells.
+    untold: Vec<usize>,
 }
 
 impl<I: Io> Tls<I> {
@@ -208,7 +211,15 @@ impl<I: Io> Tls<I> {
             trust,
             sessions: Vec::new(),
             failure: None,
+            untold: Vec::new(),
         }
+    }
+}
+
+impl<I: fmt::Debug> fmt::Debug for Tls<I> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // No keys.
+        f.debug_tuple("Tls").field(&self.io).finish()
     }
 }
 
@@ -222,14 +233,31 @@ impl<I: Io> Io for Tls<I> {
         }
     }
 
+    fn take_up(&mut self) -> io::Result<()> {
+        self.io.take_up()
+    }
+
+    fn lay_down(&mut self) {
+        self.io.lay_down();
+    }
+
     fn add(&mut self, socket: OwnedFd) -> io::Result<usize> {
         self.sessions.push(self.trust.greet(&socket)?);
         self.io.add(socket)
     }
 
     fn replace(&mut self, slot: usize, socket: OwnedFd) -> io::Result<()> {
-        self.sessions[slot] = self.trust.greet(&socket)?;
-        self.io.replace(slot, socket)
+        match self.trust.greet(&socket) {
+            Ok(session) => {
+                self.sessions[slot] = session;
+                self.io.replace(slot, socket)
+            }
+            // A server that comes and goes, like one that takes a connection and closes it.
+            Err(_) => {
+                self.untold.push(slot);
+                Ok(())
+            }
+        }
     }
 
     #[inline]
@@ -247,6 +275,12 @@ impl<I: Io> Io for Tls<I> {
     fn wait(&mut self, until_ns: Option<u64>, sink: &mut impl Sink) -> io::Result<()> {
         if let Some(failure) = self.failure.take() {
             return Err(failure);
+        }
+        if !self.untold.is_empty() {
+            for slot in self.untold.drain(..) {
+                sink.lost(slot, ErrorKind::Connection);
+            }
+            return Ok(());
         }
         let mut between = Between {
             sessions: &mut self.sessions,

@@ -242,6 +242,7 @@ impl Sink for Talk {
 }
 
 fn add(io: &mut impl Io, server: &Server, slots: usize) {
+    io.take_up().unwrap();
     (0..slots).for_each(|slot| assert_eq!(io.add(server.connect()).unwrap(), slot));
 }
 
@@ -270,6 +271,33 @@ pub(super) fn carries_large(io: &mut impl Io, start: &dyn Fn() -> Server) {
     talk.finish(io, 4);
     assert_eq!(talk.lost, [0; 4]);
     assert!(talk.reads > 16);
+}
+
+/// One thread after the other takes it up; what comes in between is for the next.
+pub(super) fn goes_from_thread_to_thread(io: &mut (impl Io + Send), start: &dyn Fn() -> Server) {
+    let server = start();
+    (0..5).for_each(|slot| assert_eq!(io.add(server.connect()).unwrap(), slot));
+    let (set, gets) = (server.set(1, 100), vec![server.get(1, 100); 200]);
+    let mut late = Talk::new(5, vec![server.get(1, 100); 5]);
+    for round in 0..4 {
+        let (io, late, set, gets) = (&mut *io, &mut late, set.clone(), gets.clone());
+        let talk = move || {
+            io.take_up().unwrap();
+            if round == 3 {
+                late.until(io, |late| late.answered == 5);
+            }
+            Talk::new(1, vec![set]).finish(io, 1);
+            let mut talk = Talk::new(5, gets);
+            talk.finish(io, 8);
+            assert_eq!(talk.lost, [0; 5]);
+            if round == 2 {
+                late.begin(io, 1);
+                io.wait(Some(0), late).unwrap();
+            }
+            io.lay_down();
+        };
+        std::thread::scope(|scope| scope.spawn(talk).join().unwrap());
+    }
 }
 
 /// A server that dies: each connection is lost once, and another one takes its place.

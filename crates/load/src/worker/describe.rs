@@ -1,6 +1,7 @@
 //! What this worker is and can do.
 
-use super::options::{CLIENTS, OPTIONS, STORES};
+use super::options::{CLIENTS, MOST_CONNECTIONS, OPTIONS, STORES};
+use crate::engine::SPIN_NS;
 use roundtrip_model::Op;
 use roundtrip_model::contract::{ClientInfo, Described, VERSION};
 use std::collections::BTreeMap;
@@ -26,9 +27,9 @@ pub(super) fn describe() -> Described {
                 ((*name).to_owned(), values)
             })
             .collect(),
-        connections: 1,
-        plans: false,
-        paces: false,
+        connections: MOST_CONNECTIONS,
+        plans: true,
+        paces: true,
     };
     Described {
         contract: VERSION,
@@ -36,6 +37,7 @@ pub(super) fn describe() -> Described {
         runtime: format!("roundtrip {version} ({build})"),
         settings: BTreeMap::from([
             ("build".to_owned(), build.to_owned()),
+            ("spin_before_due_ns".to_owned(), SPIN_NS.to_string()),
             ("sqlite".to_owned(), rusqlite::version().to_owned()),
         ]),
         clients: CLIENTS.iter().map(|name| client(name)).collect(),

@@ -10,6 +10,13 @@ macro_rules! over_each {
         let certified = Certified::new();
         let start = || certified.redis();
         let trust = || Trust::new("127.0.0.1", &certified.file("ca")).unwrap();
+        $tries(
+            &mut Tls::new(crate::io::Epoll::new().unwrap(), trust()),
+            &start,
+        );
+        if $connections == 1 {
+            $tries(&mut Tls::new(crate::io::Blocking::new(), trust()), &start);
+        }
         if let Ok(ring) = Uring::new($connections) {
             $tries(&mut Tls::new(ring, trust()), &start);
         }
@@ -34,6 +41,11 @@ fn a_server_that_dies_is_told_once_a_connection() {
 #[test]
 fn what_came_of_a_session_that_was_replaced_is_nobodys() {
     over_each!(1, trial::forgets_what_was_replaced);
+}
+
+#[test]
+fn it_goes_from_thread_to_thread() {
+    over_each!(5, trial::goes_from_thread_to_thread);
 }
 
 #[test]

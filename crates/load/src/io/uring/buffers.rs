@@ -92,6 +92,10 @@ impl Buffers {
     }
 }
 
+// SAFETY: the memory belongs to this value alone, besides the kernel, which does not mind which
+// thread it is told from.
+unsafe impl Send for Buffers {}
+
 impl Drop for Buffers {
     fn drop(&mut self) {
         // SAFETY: both were allocated with these layouts.

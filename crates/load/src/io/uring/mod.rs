@@ -20,9 +20,10 @@ use super::{Io, Sink};
 use crate::clock::now_ns;
 use crate::outcome::ErrorKind;
 use buffers::{Buffers, GROUP};
-use io_uring::types::{Fd, SubmitArgs, Timespec};
+use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
 use slot::{Request, Sending, Slot, Tag};
+use std::fmt;
 use std::io;
 use std::mem::ManuallyDrop;
 use std::os::fd::OwnedFd;
@@ -65,6 +66,10 @@ pub(crate) struct Uring {
     held: Vec<(u64, Vec<u8>)>,
     /// Requests that are with the kernel and will complete.
     standing: usize,
+    /// Whether a thread has taken this up: the ring is that thread's own.
+    taken_up: bool,
+    /// Lost while no thread had this, and not yet told.
+    untold: Vec<(usize, ErrorKind)>,
     /// Whether the request for the tick is among what the kernel has. It points to no memory of
     /// the ring's, so nobody waits for its end.
     ticking: bool,
@@ -82,14 +87,7 @@ impl Uring {
     }
 
     fn build(connections: usize) -> io::Result<Uring> {
-        let ring = ring(connections)?;
-        if !ring.params().is_feature_skip_cqe_on_success() || !ring.params().is_feature_ext_arg() {
-            return Err(io::ErrorKind::Unsupported.into());
-        }
-        let count = (connections * 2)
-            .clamp(*BUFFERS.start(), *BUFFERS.end())
-            .next_power_of_two();
-        let buffers = Buffers::register(&ring.submitter(), count as u16)?;
+        let (ring, buffers) = own_ring(connections)?;
         Ok(Uring {
             ring,
             buffers: ManuallyDrop::new(buffers),
@@ -100,6 +98,8 @@ impl Uring {
             completions: Vec::with_capacity(connections * 2),
             held: Vec::new(),
             standing: 0,
+            taken_up: false,
+            untold: Vec::new(),
             ticking: false,
         })
     }
@@ -107,6 +107,7 @@ impl Uring {
     /// Sends and receives once over a pair of sockets: kernels do not list all that they can do.
     fn rehearse(&mut self) -> io::Result<()> {
         let (near, mut far) = UnixStream::pair()?;
+        self.taken_up = true;
         let slot = self.add(near.into())?;
         let mut heard = Heard::default();
         self.output(slot).push(b'?');
@@ -120,6 +121,7 @@ impl Uring {
         self.settle(&mut heard)?;
         self.slots.clear();
         self.queued.clear();
+        self.taken_up = false;
         match heard.bytes {
             1 => Ok(()),
             _ => Err(io::ErrorKind::Unsupported.into()),
@@ -163,7 +165,7 @@ impl Uring {
     #[inline]
     fn depart(&mut self, slot: usize) {
         let it = &mut self.slots[slot];
-        if it.sending != Sending::Idle || it.output.is_empty() || it.lost {
+        if it.sending != Sending::Idle || it.output.is_empty() || it.lost || !self.taken_up {
             return;
         }
         it.departing.clear();
@@ -325,6 +327,8 @@ impl Uring {
         match result {
             1.. if more => {}
             1.. => self.unarmed.push(slot),
+            // This thread lays its ring down.
+            _ if result == -libc::ECANCELED => {}
             // All buffers were taken: they are free again after this look.
             _ if result == -libc::ENOBUFS || result == -libc::EINTR => self.unarmed.push(slot),
             _ => self.lose(slot, ErrorKind::Connection, sink),
@@ -376,10 +380,49 @@ impl Io for Uring {
         "io_uring"
     }
 
+    fn take_up(&mut self) -> io::Result<()> {
+        if self.taken_up {
+            self.lay_down();
+        }
+        let (ring, buffers) = own_ring(self.slots.len())?;
+        // The other ring was laid down, or never used: nothing of it is with the kernel.
+        self.ring = ring;
+        if self.standing == 0 {
+            // SAFETY: so no request can pick one of these buffers, and they are replaced here.
+            unsafe { ManuallyDrop::drop(&mut self.buffers) };
+        }
+        self.buffers = ManuallyDrop::new(buffers);
+        (self.standing, self.ticking, self.taken_up) = (0, false, true);
+        for slot in 0..self.slots.len() {
+            if !self.slots[slot].lost {
+                self.arm(slot);
+                self.depart(slot);
+            }
+        }
+        Ok(())
+    }
+
+    fn lay_down(&mut self) {
+        let any = opcode::AsyncCancel2::new(CancelBuilder::any()).build();
+        self.push(&any.user_data(TICK_TAG.pack()));
+        // Nothing is asked for anew.
+        self.taken_up = false;
+        let mut keeper = Keeper(std::mem::take(&mut self.untold));
+        // A receive that could not be taken back would be a second one beside the next thread's.
+        if self.settle(&mut keeper).is_err() {
+            for slot in 0..self.slots.len() {
+                self.lose(slot, ErrorKind::Connection, &mut keeper);
+            }
+        }
+        self.untold = keeper.0;
+    }
+
     fn add(&mut self, socket: OwnedFd) -> io::Result<usize> {
         self.slots.push(Slot::new(socket));
         let slot = self.slots.len() - 1;
-        self.arm(slot);
+        if self.taken_up {
+            self.arm(slot);
+        }
         Ok(slot)
     }
 
@@ -389,7 +432,10 @@ impl Io for Uring {
             self.end(slot);
         }
         self.slots[slot].begin_life(socket);
-        self.arm(slot);
+        self.untold.retain(|(untold, _)| *untold != slot);
+        if self.taken_up {
+            self.arm(slot);
+        }
         Ok(())
     }
 
@@ -404,18 +450,32 @@ impl Io for Uring {
     }
 
     fn wait(&mut self, until_ns: Option<u64>, sink: &mut impl Sink) -> io::Result<()> {
+        for (slot, kind) in self.untold.drain(..) {
+            sink.lost(slot, kind);
+        }
         self.enter(until_ns)?;
         self.look(sink)?;
         self.over();
         let mut eager = std::mem::take(&mut self.eager);
         eager.drain(..).for_each(|slot| self.depart(slot));
         self.eager = eager;
-        while let Some(slot) = self.unarmed.pop() {
-            if !self.slots[slot].lost {
+        let mut unarmed = std::mem::take(&mut self.unarmed);
+        for slot in unarmed.drain(..) {
+            if self.taken_up && !self.slots[slot].lost {
                 self.arm(slot);
             }
         }
+        self.unarmed = unarmed;
         Ok(())
+    }
+}
+
+impl fmt::Debug for Uring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Uring")
+            .field("slots", &self.slots.len())
+            .field("standing", &self.standing)
+            .finish_non_exhaustive()
     }
 }
 
@@ -431,6 +491,19 @@ impl Drop for Uring {
             std::mem::forget(std::mem::take(&mut self.held));
         }
     }
+}
+
+/// A ring of this thread's own, with its buffers.
+fn own_ring(connections: usize) -> io::Result<(IoUring, Buffers)> {
+    let ring = ring(connections)?;
+    if !ring.params().is_feature_skip_cqe_on_success() || !ring.params().is_feature_ext_arg() {
+        return Err(io::ErrorKind::Unsupported.into());
+    }
+    let count = (connections * 2)
+        .clamp(*BUFFERS.start(), *BUFFERS.end())
+        .next_power_of_two();
+    let buffers = Buffers::register(&ring.submitter(), count as u16)?;
+    Ok((ring, buffers))
 }
 
 /// A ring, with as much as the kernel has of what makes it cheap for a thread alone.
@@ -456,6 +529,19 @@ fn passing(entered: io::Result<usize>) -> io::Result<()> {
     match entered.as_ref().err().and_then(io::Error::raw_os_error) {
         Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => Ok(()),
         _ => entered.map(drop),
+    }
+}
+
+/// Leaves what comes to be read later, and remembers what was lost.
+struct Keeper(Vec<(usize, ErrorKind)>);
+
+impl Sink for Keeper {
+    fn arrived(&mut self, _: usize, _: &[u8], _: u64, _: &mut Vec<u8>) -> Result<usize, ErrorKind> {
+        Ok(0)
+    }
+
+    fn lost(&mut self, slot: usize, kind: ErrorKind) {
+        self.0.push((slot, kind));
     }
 }
 

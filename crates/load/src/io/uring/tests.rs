@@ -46,6 +46,11 @@ fn a_reply_that_is_not_understood_ends_its_connection() {
 }
 
 #[test]
+fn it_goes_from_thread_to_thread() {
+    with_ring(5, Server::memcached, trial::goes_from_thread_to_thread);
+}
+
+#[test]
 fn a_wait_ends_at_its_moment() {
     with_ring(2, Server::redis, trial::returns_at_its_moment);
 }

@@ -1,10 +1,10 @@
 //! SQLite: a durable store that needs no server. One table, prepared statements, a commit an op;
 //! a preparation is one transaction.
 
-use super::{Driver, Task};
+use super::{Call, Task};
 use crate::clock;
-use crate::outcome::{ErrorKind, Outcome};
-use crate::source::Operation;
+use crate::engine::Texts;
+use crate::outcome::{ErrorKind, Outcome, Tally};
 use crate::worker::WorkerError;
 use roundtrip_model::Op;
 use rusqlite::{Connection, ErrorCode, Statement};
@@ -75,6 +75,8 @@ impl SqliteStore {
 pub(crate) struct Sqlite<'a> {
     connection: &'a Connection,
     statement: Statement<'a>,
+    /// The value that is being written.
+    value: Vec<u8>,
     task: Task,
 }
 
@@ -96,13 +98,15 @@ impl<'a> Sqlite<'a> {
         Ok(Sqlite {
             connection,
             statement,
+            value: Vec::new(),
             task,
         })
     }
 
     #[inline]
-    fn read(&mut self, operation: Operation<'_>) -> rusqlite::Result<Outcome> {
-        self.statement.raw_bind_parameter(1, operation.key)?;
+    fn read(&mut self, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
+        self.statement
+            .raw_bind_parameter(1, texts.keys.get(index))?;
         let mut rows = self.statement.raw_query();
         let Some(row) = rows.next()? else {
             return Ok(Outcome::Miss);
@@ -111,28 +115,34 @@ impl<'a> Sqlite<'a> {
         if expires != 0 && expires <= clock::unix_s() as i64 {
             return Ok(Outcome::Miss);
         }
-        Ok(match row.get_ref(0)?.as_blob()? == operation.value {
+        let value = row.get_ref(0)?.as_blob()?;
+        Ok(match texts.values.is(index, value) {
             true => Outcome::Hit,
             false => Outcome::Wrong,
         })
     }
 
     #[inline]
-    fn write(&mut self, operation: Operation<'_>) -> rusqlite::Result<Outcome> {
+    fn write(&mut self, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
         let expires = match self.task.ttl_s {
             0 => 0,
             ttl_s => clock::unix_s() as i64 + i64::from(ttl_s),
         };
-        self.statement.raw_bind_parameter(1, operation.key)?;
-        self.statement.raw_bind_parameter(2, operation.value)?;
+        self.value.clear();
+        texts.values.write(index, &mut self.value);
+        self.statement
+            .raw_bind_parameter(1, texts.keys.get(index))?;
+        self.statement
+            .raw_bind_parameter(2, self.value.as_slice())?;
         self.statement.raw_bind_parameter(3, expires)?;
         self.statement.raw_execute()?;
         Ok(Outcome::Stored)
     }
 
     #[inline]
-    fn change(&mut self, operation: Operation<'_>) -> rusqlite::Result<Outcome> {
-        self.statement.raw_bind_parameter(1, operation.key)?;
+    fn change(&mut self, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
+        self.statement
+            .raw_bind_parameter(1, texts.keys.get(index))?;
         self.statement
             .raw_bind_parameter(2, clock::unix_s() as i64)?;
         Ok(match self.statement.raw_execute()? {
@@ -142,33 +152,23 @@ impl<'a> Sqlite<'a> {
     }
 }
 
-impl Driver for Sqlite<'_> {
-    /// A call is done when it returns.
-    const PIPELINES: bool = false;
-
+impl Call for Sqlite<'_> {
+    /// The op is the phase's, which the statement was prepared for.
     #[inline]
-    fn send(&mut self, _: Operation<'_>) -> Result<(), WorkerError> {
-        Ok(())
-    }
-
-    #[inline]
-    fn flush(&mut self) {}
-
-    #[inline]
-    fn receive(&mut self, operation: Operation<'_>) -> Outcome {
+    fn call(&mut self, _: Op, index: u64, texts: &mut Texts) -> Result<Outcome, WorkerError> {
         let done = match self.task.op {
-            Op::Get | Op::ReadAside => self.read(operation),
-            Op::Set => self.write(operation),
-            Op::Delete | Op::Incr => self.change(operation),
+            Op::Get | Op::ReadAside => self.read(index, texts),
+            Op::Set => self.write(index, texts),
+            Op::Delete | Op::Incr => self.change(index, texts),
         };
-        done.unwrap_or_else(|e| Outcome::Error(kind(&e)))
+        Ok(done.unwrap_or_else(|e| Outcome::Error(kind(&e))))
     }
 
-    fn finish(&mut self) -> Result<(), WorkerError> {
-        match self.task.prepare {
-            true => self.connection.execute_batch("COMMIT").map_err(failed),
-            false => Ok(()),
+    fn finish(&mut self) -> Result<Tally, WorkerError> {
+        if self.task.prepare {
+            self.connection.execute_batch("COMMIT").map_err(failed)?;
         }
+        Ok(Tally::default())
     }
 }
 
