@@ -8,12 +8,20 @@ mod epoll;
 mod loopback;
 mod outgoing;
 mod socket;
+mod tls;
+#[cfg(test)]
+mod trial;
+#[cfg(target_os = "linux")]
+mod uring;
 
 pub(crate) use blocking::Blocking;
 pub(crate) use carry::Carry;
 pub(crate) use epoll::Epoll;
 pub(crate) use loopback::Loopback;
 pub(crate) use socket::{CONNECT_TIMEOUT, LinkOptions, connect};
+pub(crate) use tls::{Tls, Trust};
+#[cfg(target_os = "linux")]
+pub(crate) use uring::Uring;
 
 use crate::outcome::ErrorKind;
 use std::io;
@@ -29,6 +37,16 @@ const CHUNK: usize = 64 << 10;
 pub(crate) trait Io {
     /// What it is called in a result: `blocking`, `epoll`, `io_uring`.
     fn name(&self) -> &'static str;
+
+    /// Is told by a thread that it alone uses this from now on, before it does. What the kernel
+    /// keeps for a thread is made here.
+    fn take_up(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Is told by that thread that it has done its part: another one may take this up. What comes
+    /// meanwhile is not lost.
+    fn lay_down(&mut self) {}
 
     /// Takes a connected socket, and gives its slot.
     fn add(&mut self, socket: OwnedFd) -> io::Result<usize>;
