@@ -36,7 +36,12 @@ pub fn measure(bench: &mut Bench<'_>, environment: &mut Environment) -> Result<(
 
 fn one(bench: &mut Bench<'_>, language: &str) -> Result<f64> {
     let work = &bench.experiment.workload;
-    let stream = bench.stream_file(&steps::loop_cost(work.keys, work.values, bench.seed, COUNT))?;
+    let stream = bench.stream_file(&steps::loop_cost(
+        work.keys,
+        work.values.clone(),
+        bench.seed,
+        COUNT,
+    ))?;
     let cpus = Some(Cpus::of(Placement::Shared).clients);
     let mut worker = bench
         .host

@@ -152,10 +152,7 @@ mod tests {
             distribution: Distribution::Sequential,
             count: None,
         };
-        let values = Values {
-            recipe: ValueRecipe::Crc32,
-            bytes: 0,
-        };
+        let values = Values::of(ValueRecipe::Crc32, 0);
         let key_maker = stream::KeyMaker::new(0, "", keys);
         let value_maker = stream::ValueMaker::new(0, values);
         let mut source = InLoop::new(3);

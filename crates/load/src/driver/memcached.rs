@@ -135,6 +135,9 @@ impl Driver for Memcached<'_> {
                 noreply: false,
             }
             .write(&mut self.link.output),
+            Op::Insert | Op::ReadModifyWrite | Op::Scan | Op::Mix => {
+                return Err(WorkerError::cannot(self.op));
+            }
         }
         Ok(())
     }
@@ -161,6 +164,10 @@ impl Driver for Memcached<'_> {
                 Reply::NotFound => Some(Outcome::NotFound),
                 _ => None,
             }),
+            // None of them was sent.
+            Op::Insert | Op::ReadModifyWrite | Op::Scan | Op::Mix => {
+                Outcome::Error(ErrorKind::Protocol)
+            }
         }
     }
 }

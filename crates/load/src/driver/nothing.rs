@@ -13,8 +13,8 @@ impl Nothing {
     pub(crate) fn new(task: Task) -> Nothing {
         Nothing(match task.op {
             Op::Get | Op::ReadAside => Outcome::Hit,
-            Op::Set => Outcome::Stored,
-            Op::Delete | Op::Incr => Outcome::Done,
+            Op::Set | Op::Insert | Op::ReadModifyWrite => Outcome::Stored,
+            Op::Delete | Op::Incr | Op::Scan | Op::Mix => Outcome::Done,
         })
     }
 }

@@ -86,6 +86,9 @@ impl<'a> Sqlite<'a> {
             Op::Set => SET,
             Op::Delete => DELETE,
             Op::Incr => INCR,
+            Op::Insert | Op::ReadModifyWrite | Op::Scan | Op::Mix => {
+                return Err(WorkerError::cannot(task.op));
+            }
         };
         let statement = connection.prepare(text).map_err(failed)?;
         if task.prepare {
@@ -159,7 +162,8 @@ impl Driver for Sqlite<'_> {
         let done = match self.task.op {
             Op::Get | Op::ReadAside => self.read(operation),
             Op::Set => self.write(operation),
-            Op::Delete | Op::Incr => self.change(operation),
+            // Of the others there is no statement.
+            _ => self.change(operation),
         };
         done.unwrap_or_else(|e| Outcome::Error(kind(&e)))
     }

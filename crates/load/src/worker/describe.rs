@@ -5,6 +5,9 @@ use roundtrip_model::Op;
 use roundtrip_model::contract::{ClientInfo, Described, VERSION};
 use std::collections::BTreeMap;
 
+/// The ops that it can do.
+const OPS: [Op; 5] = [Op::Get, Op::Set, Op::Delete, Op::Incr, Op::ReadAside];
+
 pub(super) fn describe() -> Described {
     let version = env!("CARGO_PKG_VERSION");
     let build = if cfg!(debug_assertions) {
@@ -18,7 +21,7 @@ pub(super) fn describe() -> Described {
         version: Some(version.to_owned()),
         reason: None,
         stores: STORES.map(str::to_owned).to_vec(),
-        ops: Op::ALL.to_vec(),
+        ops: OPS.to_vec(),
         options: OPTIONS
             .iter()
             .map(|(name, values)| {

@@ -257,10 +257,7 @@ fn values(source: &Source<'_>, raw: &ValuesText) -> Result<Values> {
         let what = format!("values of {bytes} bytes are over {MAX_VALUE_BYTES}");
         return Err(source.bad(span, what, "memcached holds no larger item by default"));
     }
-    Ok(Values {
-        recipe: raw.recipe.unwrap_or(ValueRecipe::Bytes),
-        bytes,
-    })
+    Ok(Values::of(raw.recipe.unwrap_or(ValueRecipe::Bytes), bytes))
 }
 
 fn phases(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<Phase>> {
@@ -324,6 +321,8 @@ fn phase(source: &Source<'_>, raw: &PhaseText) -> Result<Phase> {
     Ok(Phase {
         name,
         op: raw.op,
+        mix: Vec::new(),
+        scan_keys: 0,
         count,
         warmup: raw.warmup.unwrap_or((count / 100).clamp(1, 1000)),
         ttl_s: raw.ttl_s.as_ref().map(|ttl_s| *ttl_s.get_ref()),

@@ -234,10 +234,7 @@ mod tests {
     #[test]
     fn a_value_is_itself_and_no_other() {
         for bytes in [0, 1, 10, 11, 12, 100, 70_000] {
-            let values = Values {
-                recipe: ValueRecipe::Bytes,
-                bytes,
-            };
+            let values = Values::of(ValueRecipe::Bytes, bytes);
             let maker = ValueMaker::new(5, values);
             let value = maker.make(7);
             assert_eq!(value.len(), bytes as usize);
@@ -254,10 +251,7 @@ mod tests {
 
     #[test]
     fn values_of_ten_bytes_do_not_collide() {
-        let values = Values {
-            recipe: ValueRecipe::Bytes,
-            bytes: 10,
-        };
+        let values = Values::of(ValueRecipe::Bytes, 10);
         let maker = ValueMaker::new(5, values);
         let all: HashSet<_> = (0..100_000).map(|i| maker.make(i)).collect();
         assert_eq!(all.len(), 100_000);
@@ -265,7 +259,7 @@ mod tests {
 
     #[test]
     fn numbers_are_written_and_recognised() {
-        let of = |recipe| ValueMaker::new(1, Values { recipe, bytes: 0 });
+        let of = |recipe| ValueMaker::new(1, Values::of(recipe, 0));
         // crc32("1"), as PHP gives it.
         assert_eq!(of(ValueRecipe::Crc32).make(1), b"2212294583");
         assert!(of(ValueRecipe::Crc32).is(1, b"2212294583"));

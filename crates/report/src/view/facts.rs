@@ -5,7 +5,7 @@ use crate::Document;
 use crate::number::{UNKNOWN, bytes, count, duration, moment, nanos, percent, things};
 use crate::text::{Sentence, clean};
 use roundtrip_model::record::{EndReason, RunState};
-use roundtrip_model::workload::{Distribution, Generate, KeyRecipe, Phase, ValueRecipe, Workload};
+use roundtrip_model::workload::{Generate, KeyRecipe, Phase, ValueRecipe, Workload};
 use std::collections::BTreeMap;
 
 fn fact(name: impl AsRef<str>, value: impl AsRef<str>) -> Fact {
@@ -121,10 +121,7 @@ fn keys(workload: &Workload) -> String {
         KeyRecipe::Md5 => "MD5 of the index".to_owned(),
         KeyRecipe::Hex => "pseudo-random hexadecimal digits".to_owned(),
     };
-    let order = match workload.keys.distribution {
-        Distribution::Sequential => "in order",
-        Distribution::Uniform => "each as likely as any other",
-    };
+    let order = workload.keys.distribution.in_words();
     let how_many = match workload.keys.count {
         Some(n) => format!("{} of them, ", count(n)),
         None => String::new(),
