@@ -3,9 +3,12 @@
 //! the others read them from a [file].
 
 mod file;
+mod keys;
 mod plan;
 mod random;
+mod scatter;
 mod text;
+mod zipf;
 
 pub use file::{
     EXPECT_MISS, HEADER_BYTES, INTEGER, MAGIC, RECORD_BYTES, VERSION, decode_header,
