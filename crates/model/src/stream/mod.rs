@@ -7,6 +7,7 @@ mod keys;
 mod plan;
 mod random;
 mod scatter;
+mod size;
 mod text;
 mod zipf;
 
@@ -16,7 +17,7 @@ pub use file::{
 };
 pub use plan::OpMaker;
 pub use random::{below, mix};
-pub use text::{KeyMaker, ValueMaker, decimal};
+pub use text::{KeyMaker, LEAST_COMPRESSIBLE, ValueMaker, decimal};
 
 use crate::names::Op;
 use crate::workload::{Keys, ValueRecipe, Values, hits_before};
