@@ -38,8 +38,9 @@ pub enum Distribution {
     Latest {
         /// Over 0; YCSB has 0.99.
         exponent: f64,
-        /// Keys inserted by so many operations before one may not be there yet, and are left out.
-        settle: u64,
+        /// Keys inserted by so many operations before one may not be there yet, and are left out;
+        /// a tenth of the operations, at most 10,000, unless said.
+        settle: Option<u64>,
     },
 }
 
@@ -57,10 +58,9 @@ impl Distribution {
                 let (keys, ops) = (percent(keys), percent(ops));
                 format!("with {ops}% of the ops on {keys}% of the keys")
             }
-            Distribution::Latest { exponent, settle } => format!(
-                "the newest most, by Zipf's law with the exponent {exponent}, \
-                 without those of the last {settle} ops"
-            ),
+            Distribution::Latest { exponent, .. } => {
+                format!("the newest most, by Zipf's law with the exponent {exponent}")
+            }
         }
     }
 }
@@ -118,6 +118,17 @@ pub enum Sizes {
 }
 
 impl Sizes {
+    /// The longest length, where they differ.
+    pub fn longest_bytes(&self) -> Option<u32> {
+        match self {
+            Sizes::Constant => None,
+            Sizes::Uniform { max_bytes, .. } | Sizes::Lognormal { max_bytes, .. } => {
+                Some(*max_bytes)
+            }
+            Sizes::Histogram(lengths) => lengths.iter().map(|(bytes, _)| *bytes).max(),
+        }
+    }
+
     /// Whether all values have one length.
     pub fn is_constant(&self) -> bool {
         *self == Sizes::Constant

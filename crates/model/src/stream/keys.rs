@@ -9,6 +9,9 @@ use crate::workload::{Distribution, hits_before};
 /// Sets whether an operation goes to a hot key apart from which one.
 const HOT_SEED: u64 = 0x5896_36D0_2D6B_9F5B;
 
+/// So many operations are enough for an insert to be done, however many are in flight.
+const MOST_SETTLE: u64 = 10_000;
+
 /// What is computed once for all operations of a stream.
 #[derive(Clone, Debug)]
 pub(super) enum Picker {
@@ -48,7 +51,7 @@ impl Picker {
             },
             Distribution::Latest { exponent, settle } => Picker::Latest {
                 law: Zipf::new(n, exponent),
-                settle,
+                settle: settle.unwrap_or((stream.count / 10).min(MOST_SETTLE)),
             },
         }
     }

@@ -238,7 +238,7 @@ mod tests {
     fn the_latest_keys_are_read_most_and_none_that_may_not_be_there() {
         let distribution = Distribution::Latest {
             exponent: 0.99,
-            settle: 1000,
+            settle: Some(1000),
         };
         let mix = [(Op::Get, 0.9), (Op::Insert, 0.1)];
         let s = stream(distribution, &mix, 100_000);
