@@ -150,6 +150,10 @@ pub struct Values {
     pub compressible: f64,
 }
 
+fn is_none(n: &u32) -> bool {
+    *n == 0
+}
+
 fn is_zero(share: &f64) -> bool {
     *share == 0.0
 }
@@ -216,8 +220,10 @@ pub struct Phase {
     /// The op.
     pub op: Op,
     /// The ops of a mix with their weights; empty for any other op.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mix: Vec<(Op, f64)>,
     /// The most keys that a scan reads.
+    #[serde(default, skip_serializing_if = "is_none")]
     pub scan_keys: u32,
     /// How many ops.
     pub count: u64,
@@ -229,6 +235,7 @@ pub struct Phase {
     /// `read_aside`.
     pub hit_ratio: f64,
     /// When ops start.
+    #[serde(default, skip_serializing_if = "Pace::is_closed")]
     pub pace: Pace,
     /// The variants that do it; empty for all.
     pub only: Vec<String>,
