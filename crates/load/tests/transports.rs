@@ -1,0 +1,124 @@
+//! Every way to carry bytes through the whole worker, against real servers.
+
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::*;
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use roundtrip_model::Op;
+use roundtrip_model::contract::{Command, Endpoint, Event, Open};
+use roundtrip_process::{Owned, Settings, free_port};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const COUNT: u64 = 5000;
+
+/// What the kernel under this test has to say of `io_uring`.
+fn ring() -> String {
+    let (_, events) = converse(&[Command::Describe]);
+    match events.into_iter().next() {
+        Some(Event::Described(described)) => described.settings["io_uring"].clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn with(open: &Open, options: &[(&str, &str)]) -> Open {
+    let mut open = open.clone();
+    for (name, value) in options {
+        open.options.insert((*name).to_owned(), (*value).to_owned());
+    }
+    open
+}
+
+/// Writes and reads everything twice, so that a transport goes from one thread to the next.
+fn works(open: &Open, io: &str) {
+    let mut phases = Phases::new();
+    let mut all = Vec::new();
+    for op in [Op::Set, Op::Get, Op::Get] {
+        let mut phase = phases.phase(op, COUNT, 1.0);
+        phase.depth = 4;
+        all.push(phase);
+    }
+    let done = run(open, &all);
+    assert_eq!(done[0].outcomes, counts(&[("stored", COUNT)]));
+    for get in &done[1..] {
+        assert_eq!(get.outcomes, counts(&[("hit", COUNT)]));
+        assert_eq!(get.carried.as_ref().unwrap().io, io);
+    }
+}
+
+#[test]
+fn io_uring_carries_a_phase_or_says_why_it_cannot() {
+    let server = Memcached::start();
+    let open = with(
+        &open("memcached", tcp(&server.address)),
+        &[("io", "io_uring"), ("connections", "20"), ("threads", "2")],
+    );
+    let why = ring();
+    if why == "available" {
+        works(&open, "io_uring");
+    } else {
+        let (kind, message) = error(&[Command::Open(open)]);
+        assert_eq!(kind, "usage");
+        assert!(message.starts_with(&why), "{message}");
+    }
+}
+
+/// A Redis that speaks TLS, with a certificate of its own.
+fn redis_with_tls(directory: &Path) -> (Owned, u16) {
+    let file = |name: &str| directory.join(name).display().to_string();
+    let mut ca = CertificateParams::new(Vec::new()).unwrap();
+    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let (ca_key, key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
+    std::fs::write(file("ca"), ca.self_signed(&ca_key).unwrap().pem()).unwrap();
+    let server = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    let server = server.signed_by(&key, &Issuer::new(ca, ca_key)).unwrap();
+    std::fs::write(file("cert"), server.pem()).unwrap();
+    std::fs::write(file("key"), key.serialize_pem()).unwrap();
+    let port = free_port().unwrap();
+    let mut command = std::process::Command::new("redis-server");
+    command
+        .args(["--port", "0", "--save", "", "--tls-auth-clients", "no"])
+        .args(["--bind", "127.0.0.1", "--tls-port", &port.to_string()])
+        .args(["--tls-ca-cert-file", &file("ca")])
+        .args(["--tls-cert-file", &file("cert")])
+        .args(["--tls-key-file", &file("key")])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null());
+    let child = Owned::spawn(&mut command, &Settings::default()).unwrap();
+    let start = Instant::now();
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        assert!(start.elapsed() < Duration::from_secs(20), "no redis-server");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    (child, port)
+}
+
+#[test]
+fn tls_goes_over_every_transport() {
+    let directory = tempfile::tempdir().unwrap();
+    let (_redis, port) = redis_with_tls(directory.path());
+    let endpoint = Endpoint::Tls {
+        host: "localhost".to_owned(),
+        port,
+        ca: directory.path().join("ca").display().to_string(),
+    };
+    let open = open("redis", endpoint);
+    works(&with(&open, &[("io", "blocking")]), "blocking+tls");
+    let many = with(&open, &[("connections", "8"), ("transport", "tls")]);
+    works(&with(&many, &[("io", "epoll")]), "epoll+tls");
+    if ring() == "available" {
+        works(&with(&many, &[("io", "io_uring")]), "io_uring+tls");
+    }
+    let stranger = tempfile::NamedTempFile::new().unwrap();
+    let mut distrusting = open;
+    if let Endpoint::Tls { ca, .. } = &mut distrusting.endpoint {
+        *ca = stranger.path().display().to_string();
+    }
+    let (kind, message) = error(&[Command::Open(distrusting)]);
+    assert_eq!(kind, "usage");
+    assert!(message.ends_with("it holds no certificate"), "{message}");
+}
