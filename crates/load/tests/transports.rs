@@ -5,12 +5,10 @@
 mod common;
 
 use common::*;
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use roundtrip_model::Op;
 use roundtrip_model::contract::{Command, Endpoint, Event, Open};
 use roundtrip_process::{Owned, Settings, free_port};
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -67,25 +65,14 @@ fn io_uring_carries_a_phase_or_says_why_it_cannot() {
     }
 }
 
-/// A Redis that speaks TLS, with a certificate of its own.
-fn redis_with_tls(directory: &Path) -> (Owned, u16) {
-    let file = |name: &str| directory.join(name).display().to_string();
-    let mut ca = CertificateParams::new(Vec::new()).unwrap();
-    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    let (ca_key, key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
-    std::fs::write(file("ca"), ca.self_signed(&ca_key).unwrap().pem()).unwrap();
-    let server = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
-    let server = server.signed_by(&key, &Issuer::new(ca, ca_key)).unwrap();
-    std::fs::write(file("cert"), server.pem()).unwrap();
-    std::fs::write(file("key"), key.serialize_pem()).unwrap();
+/// A Redis that speaks TLS.
+fn redis_with_tls(certified: &Certified) -> (Owned, u16) {
     let port = free_port().unwrap();
     let mut command = std::process::Command::new("redis-server");
     command
-        .args(["--port", "0", "--save", "", "--tls-auth-clients", "no"])
-        .args(["--bind", "127.0.0.1", "--tls-port", &port.to_string()])
-        .args(["--tls-ca-cert-file", &file("ca")])
-        .args(["--tls-cert-file", &file("cert")])
-        .args(["--tls-key-file", &file("key")])
+        .args(["--save", "", "--bind", "127.0.0.1"])
+        .args(certified.redis_arguments())
+        .arg(port.to_string())
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     let child = Owned::spawn(&mut command, &Settings::default()).unwrap();
@@ -99,12 +86,12 @@ fn redis_with_tls(directory: &Path) -> (Owned, u16) {
 
 #[test]
 fn tls_goes_over_every_transport() {
-    let directory = tempfile::tempdir().unwrap();
-    let (_redis, port) = redis_with_tls(directory.path());
+    let certified = Certified::new();
+    let (_redis, port) = redis_with_tls(&certified);
     let endpoint = Endpoint::Tls {
         host: "localhost".to_owned(),
         port,
-        ca: directory.path().join("ca").display().to_string(),
+        ca: certified.file("ca"),
     };
     let open = open("redis", endpoint);
     works(&with(&open, &[("io", "blocking")]), "blocking+tls");
