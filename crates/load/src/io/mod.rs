@@ -11,7 +11,6 @@ mod socket;
 mod tls;
 #[cfg(test)]
 mod trial;
-#[cfg(target_os = "linux")]
 mod uring;
 
 pub(crate) use blocking::Blocking;
@@ -20,7 +19,6 @@ pub(crate) use epoll::Epoll;
 pub(crate) use loopback::Loopback;
 pub(crate) use socket::{CONNECT_TIMEOUT, LinkOptions, connect};
 pub(crate) use tls::{Tls, Trust};
-#[cfg(target_os = "linux")]
 pub(crate) use uring::Uring;
 
 use crate::outcome::ErrorKind;

@@ -1,9 +1,13 @@
 //! What every transport must do, tried against real servers by the tests of each.
 
+#[path = "../../tests/common/certified.rs"]
+mod certified;
+
+pub(super) use certified::Certified;
+
 use super::{Io, Sink};
 use crate::clock::now_ns;
 use crate::outcome::ErrorKind;
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use roundtrip_process::{NOBODY, Owned, Settings, free_port, is_root};
 use std::collections::VecDeque;
 use std::net::TcpStream;
@@ -37,14 +41,18 @@ impl Server {
     }
 
     pub(super) fn redis() -> Server {
-        Server::redis_with(&["--port"])
+        Server::redis_with(&["--port".to_owned()])
+    }
+
+    pub(super) fn redis_over_tls(certified: &Certified) -> Server {
+        Server::redis_with(&certified.redis_arguments())
     }
 
     /// With arguments of which the last one is answered by the port.
-    pub(super) fn redis_with(arguments: &[&str]) -> Server {
+    fn redis_with(arguments: &[String]) -> Server {
         Server::start(Speaks::Redis, &|port| {
-            let all = [&["--save", "", "--bind", "127.0.0.1"], arguments, &[port]].concat();
-            all.into_iter().map(str::to_owned).collect()
+            let first = ["--save", "", "--bind", "127.0.0.1"].map(str::to_owned);
+            [&first[..], arguments, &[port.to_owned()]].concat()
         })
     }
 
@@ -373,52 +381,4 @@ pub(super) fn returns_at_its_moment(io: &mut impl Io, start: &dyn Fn() -> Server
     // A wait without a moment ends too.
     io.wait(None, &mut talk).unwrap();
     assert_eq!((talk.reads, talk.lost[0]), (0, 0));
-}
-
-/// A server's certificate, and that of who signed it, in files.
-pub(super) struct Certified {
-    directory: tempfile::TempDir,
-}
-
-impl Certified {
-    pub(super) fn new() -> Certified {
-        let made = Certified {
-            directory: tempfile::tempdir().unwrap(),
-        };
-        let mut ca = CertificateParams::new(Vec::new()).unwrap();
-        ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let ca_key = KeyPair::generate().unwrap();
-        let signed = ca.self_signed(&ca_key).unwrap();
-        std::fs::write(made.file("ca"), signed.pem()).unwrap();
-        let key = KeyPair::generate().unwrap();
-        let names = ["localhost", "127.0.0.1"].map(str::to_owned).to_vec();
-        let server = CertificateParams::new(names).unwrap();
-        let server = server.signed_by(&key, &Issuer::new(ca, ca_key)).unwrap();
-        std::fs::write(made.file("cert"), server.pem()).unwrap();
-        std::fs::write(made.file("key"), key.serialize_pem()).unwrap();
-        made
-    }
-
-    pub(super) fn file(&self, name: &str) -> String {
-        let path = self.directory.path().join(name);
-        path.to_str().unwrap().to_owned()
-    }
-
-    /// A Redis that speaks nothing but TLS.
-    pub(super) fn redis(&self) -> Server {
-        let (ca, cert, key) = (self.file("ca"), self.file("cert"), self.file("key"));
-        Server::redis_with(&[
-            "--port",
-            "0",
-            "--tls-auth-clients",
-            "no",
-            "--tls-ca-cert-file",
-            &ca,
-            "--tls-cert-file",
-            &cert,
-            "--tls-key-file",
-            &key,
-            "--tls-port",
-        ])
-    }
 }

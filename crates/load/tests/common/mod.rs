@@ -4,6 +4,10 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+mod certified;
+
+pub use certified::Certified;
+
 use roundtrip_load::floor::Floor;
 use roundtrip_load::{FloorOptions, Listen, serve_worker};
 use roundtrip_model::contract::{

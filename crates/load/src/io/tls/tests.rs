@@ -8,7 +8,7 @@ use crate::io::trial::{self, Certified, Server};
 macro_rules! over_each {
     ($connections:expr, $tries:path) => {{
         let certified = Certified::new();
-        let start = || certified.redis();
+        let start = || Server::redis_over_tls(&certified);
         let trust = || Trust::new("127.0.0.1", &certified.file("ca")).unwrap();
         $tries(
             &mut Tls::new(crate::io::Epoll::new().unwrap(), trust()),
@@ -63,7 +63,7 @@ fn greeting(server: &Server, host: &str, ca: &str) -> Result<(), String> {
 #[test]
 fn only_who_is_trusted_under_the_name_asked_for_is_greeted() {
     let (certified, other) = (Certified::new(), Certified::new());
-    let server = certified.redis();
+    let server = Server::redis_over_tls(&certified);
     let (ca, wrong) = (certified.file("ca"), other.file("ca"));
     for host in ["127.0.0.1", "localhost"] {
         assert_eq!(greeting(&server, host, &ca), Ok(()));
