@@ -66,6 +66,10 @@ pub enum BetweenTrials {
 /// How a store comes to live.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one of these a store, and most are processes"
+)]
 pub enum Life {
     /// A server that Roundtrip starts.
     Process(Process),

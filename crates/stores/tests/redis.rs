@@ -182,10 +182,11 @@ fn it_speaks_tls_with_a_certificate_that_only_its_own_authority_vouches_for() {
 #[ignore = "run by the test of passwords"]
 fn attach_as_a_child() {
     let url = std::env::var("ATTACH_TO").unwrap();
-    match attach(&url, false) {
-        Ok(mut store) => println!("attached: {}", store.counters().unwrap()["keys"]),
-        Err(problem) => println!("refused: {:?} {problem}", problem.kind),
-    }
+    let said = match attach(&url, false) {
+        Ok(mut store) => format!("attached: {}", store.counters().unwrap()["keys"]),
+        Err(problem) => format!("refused: {:?} {problem}", problem.kind),
+    };
+    writeln!(std::io::stdout(), "{said}").unwrap();
 }
 
 fn attach_with(url: &str, password: Option<&str>) -> String {
