@@ -6,6 +6,7 @@
 //! It opens no socket, holds no state between messages, and knows nothing of stores or loads.
 
 mod decimal;
+mod find;
 pub mod memcached;
 pub mod resp;
 

@@ -97,6 +97,8 @@ impl Service {
             Request::Version => (Reply::Version(VERSION.as_bytes()), false),
             Request::Metadump => return self.dump(out),
             Request::Quit => return,
+            // What it has no use for, as memcached answers a command that it does not know.
+            Request::GetAndTouch { .. } | Request::Administer { .. } => (Reply::Error(b""), false),
         };
         if !noreply {
             reply.write(out);

@@ -23,6 +23,7 @@ impl Service {
             MetaVerb::Set => b"cCFkMOqT",
             MetaVerb::Delete => b"CkOq",
             MetaVerb::Arithmetic => b"cDkMOqtv",
+            MetaVerb::Debug => return Reply::Error(b"").write(out),
         };
         if flags.iter().any(|(letter, _)| !known.contains(&letter)) {
             return BAD_FLAG.write(out);
@@ -35,6 +36,7 @@ impl Service {
             MetaVerb::Set => self.meta_set(key, flags, value.unwrap_or_default(), &mut said, out),
             MetaVerb::Delete => self.meta_delete(key, flags, &mut said, out),
             MetaVerb::Arithmetic => self.meta_count(key, flags, &mut said, out),
+            MetaVerb::Debug => None,
         };
         if fine.is_none() {
             BAD_TOKEN.write(out);

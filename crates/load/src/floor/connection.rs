@@ -202,6 +202,7 @@ fn is_of_data(request: &Request<'_>) -> bool {
             | Request::Version
             | Request::Metadump
             | Request::MetaNoop
+            | Request::Administer { .. }
             | Request::Quit
     )
 }
