@@ -16,6 +16,11 @@ impl WorkerError {
         WorkerError::new("usage", message)
     }
 
+    /// An op that a client does not have.
+    pub(crate) fn cannot(op: roundtrip_model::Op) -> WorkerError {
+        WorkerError::usage(format!("the client does not do {op}"))
+    }
+
     /// The store cannot be reached.
     pub(crate) fn connect(message: impl Into<String>) -> WorkerError {
         WorkerError::new("connect", message)
@@ -41,6 +46,12 @@ impl WorkerError {
             kind,
             message: message.into(),
         }
+    }
+
+    /// The same, with more to say.
+    pub(crate) fn also(mut self, more: &str) -> WorkerError {
+        self.message = format!("{}; {more}", self.message);
+        self
     }
 
     pub(super) fn into_event(self) -> Event {

@@ -2,14 +2,20 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+mod certified;
+
+pub use certified::Certified;
+
 use roundtrip_load::floor::Floor;
 use roundtrip_load::{FloorOptions, Listen, serve_worker};
-use roundtrip_model::Op;
 use roundtrip_model::contract::{
-    Command, Done, Endpoint, Event, Open, PhaseCommand, Purpose, Target,
+    Command, Done, Endpoint, Event, LatencyHistograms, Open, PhaseCommand, Purpose, Target,
 };
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{Distribution, Generate, KeyRecipe, Keys, ValueRecipe, Values};
+use roundtrip_model::{Histogram, Op};
 use roundtrip_process::{NOBODY, Owned, Settings, free_port, is_root};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
@@ -172,10 +178,6 @@ impl Phases {
 
     pub fn phase_of(&mut self, op: Op, stream: &Stream) -> PhaseCommand {
         self.made += 1;
-        let path = self.directory.path().join(format!("{}.stream", self.made));
-        let mut bytes = stream.header().to_vec();
-        stream.operations().for_each(|op| op.encode(&mut bytes));
-        std::fs::write(&path, bytes).unwrap();
         let latencies = self.directory.path().join(format!("{}.ns", self.made));
         PhaseCommand {
             name: op.name().to_owned(),
@@ -183,8 +185,11 @@ impl Phases {
             purpose: Purpose::Measure,
             target: Target::Store,
             count: stream.len(),
-            stream: path.display().to_string(),
-            plan: None,
+            stream: String::new(),
+            plan: Some(Box::new(Stream {
+                op,
+                ..stream.clone()
+            })),
             latencies: Some(latencies.display().to_string()),
             ttl_s: 0,
             depth: 1,
@@ -204,10 +209,10 @@ pub fn stream(count: u64, hit_ratio: f64, value_bytes: u32) -> Stream {
             distribution: Distribution::Sequential,
             count: None,
         },
-        values: Values {
-            recipe: ValueRecipe::Bytes,
-            bytes: value_bytes,
-        },
+        values: Values::of(ValueRecipe::Bytes, value_bytes),
+        mix: Vec::new(),
+        scan_keys: 0,
+        insert_first: 1 << 42,
         prefix: String::new(),
         count,
         first: 0,
@@ -218,12 +223,13 @@ pub fn stream(count: u64, hit_ratio: f64, value_bytes: u32) -> Stream {
     }
 }
 
-pub fn latencies(phase: &PhaseCommand) -> Vec<u64> {
-    std::fs::read(phase.latencies.as_ref().unwrap())
-        .unwrap()
-        .chunks_exact(8)
-        .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()))
-        .collect()
+pub fn latencies(phase: &PhaseCommand) -> LatencyHistograms {
+    let text = std::fs::read(phase.latencies.as_ref().unwrap()).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+pub fn histogram(text: &str) -> Histogram {
+    Histogram::from_bytes(&STANDARD.decode(text).unwrap()).unwrap()
 }
 
 /// Says everything to a worker at once; its exit code, and what it answered.
