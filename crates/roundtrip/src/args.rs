@@ -396,6 +396,12 @@ pub struct FloorArgs {
     /// Flip a byte of every N-th value
     #[arg(long, value_name = "N")]
     pub garble: Option<u64>,
+    /// Send every N-th answer twice
+    #[arg(long, value_name = "N")]
+    pub double: Option<u64>,
+    /// Read at most so many bytes a second from each connection
+    #[arg(long, value_name = "BYTES/S")]
+    pub slow_read: Option<u64>,
 }
 
 #[cfg(test)]

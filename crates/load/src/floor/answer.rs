@@ -3,7 +3,7 @@
 use super::changes::{Counted, Wrote};
 use super::counters::Counters;
 use super::faults::Faults;
-use super::memory::Memory;
+use super::memory::{self, Memory};
 use super::options::FloorOptions;
 use crate::clock;
 use roundtrip_wire::memcached::{DumpedItem, Keys, Reply, Request, push_escaped};
@@ -23,6 +23,8 @@ pub(super) struct Service {
     pub(super) counters: Counters,
     pub(super) faults: Faults,
     pub(super) started_s: u64,
+    /// Whether nothing is done wrong, and answers may take the shortest way.
+    pub(super) is_plain: bool,
     /// Used again for the flags of each meta reply.
     pub(super) flags: Vec<u8>,
 }
@@ -30,12 +32,14 @@ pub(super) struct Service {
 impl Service {
     pub(super) fn new(options: &FloorOptions) -> Service {
         let mut memory = Memory::new(options.limit_bytes);
-        memory.now_s = clock::unix_s();
+        memory.now_ms = clock::unix_ms();
+        let faults = Faults::new(options, clock::now_ns());
         Service {
-            started_s: memory.now_s,
+            is_plain: faults.are_none(),
+            started_s: memory.now_s(),
             memory,
             counters: Counters::default(),
-            faults: Faults::new(options, clock::now_ns()),
+            faults,
             flags: Vec::new(),
         }
     }
@@ -53,7 +57,8 @@ impl Service {
                 value,
                 noreply,
             } => {
-                let reply = match self.store(verb, key, value, flags, expires) {
+                let expires_ms = self.memory.expiry_ms(expires);
+                let reply = match self.store(verb, key, value, flags, expires_ms) {
                     Wrote::Done(_) => Reply::Stored,
                     Wrote::NotStored => Reply::NotStored,
                     Wrote::Exists => Reply::Exists,
@@ -105,49 +110,47 @@ impl Service {
 
     #[inline]
     fn get(&mut self, keys: Keys<'_>, cas: bool, out: &mut Vec<u8>) {
+        let now_ms = self.memory.now_ms;
         for key in keys.iter() {
             self.counters.cmd_get += 1;
-            let now_s = self.memory.now_s;
-            let value_bytes = self.memory.with(key, |item| {
-                let item = item?;
-                item.fetched = true;
-                item.accessed_s = now_s;
-                Reply::Value {
-                    key,
-                    flags: item.flags,
-                    cas: cas.then_some(item.cas),
-                    value: &item.value,
-                }
-                .write(out);
-                Some(item.value.len())
-            });
-            if let Some(value_bytes) = value_bytes {
-                self.counters.get_hits += 1;
-                self.faults.garble(out, value_bytes, b"\r\n".len());
-            } else {
+            let Some(item) = self.memory.find(key) else {
                 self.counters.get_misses += 1;
+                continue;
+            };
+            item.read_at(now_ms);
+            self.counters.get_hits += 1;
+            let value = item.value();
+            match cas {
+                false => out.extend_from_slice(item.reply()),
+                true => Reply::Value {
+                    key,
+                    flags: item.flags(),
+                    cas: Some(item.cas),
+                    value,
+                }
+                .write(out),
             }
+            self.faults.garble(out, value.len());
         }
         Reply::End.write(out);
     }
 
     fn dump(&mut self, out: &mut Vec<u8>) {
         let mut escaped_key = Vec::new();
-        for (key, item) in self.memory.iter() {
+        for item in self.memory.iter() {
             escaped_key.clear();
-            push_escaped(&mut escaped_key, key);
+            push_escaped(&mut escaped_key, item.key());
             Reply::Dumped(DumpedItem {
                 escaped_key: &escaped_key,
-                expires: if item.expires_s == 0 {
-                    -1
-                } else {
-                    item.expires_s as i64
+                expires: match item.expires_ms {
+                    0 => -1,
+                    expires_ms => (expires_ms / 1000) as i64,
                 },
                 last_access: item.accessed_s,
                 cas: item.cas,
                 fetched: item.fetched,
                 class: 1,
-                bytes: Memory::size_of(key, item),
+                bytes: memory::size_of(item),
             })
             .write(out);
         }

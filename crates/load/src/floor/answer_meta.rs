@@ -3,7 +3,7 @@
 
 use super::answer::Service;
 use super::changes::{Counted, Wrote};
-use super::memory::Item;
+use super::item::Item;
 use roundtrip_wire::memcached::{MetaFlags, MetaVerb, Reply, StoreVerb};
 
 const BAD_FLAG: Reply<'static> = Reply::ClientError(b"invalid flag");
@@ -54,36 +54,25 @@ impl Service {
         if let Some(expires) = expires {
             self.touch(key, expires);
         }
-        let now_s = self.memory.now_s;
-        let value_bytes = self.memory.with(key, |item| {
-            let item = item?;
-            item.fetched = true;
-            item.accessed_s = now_s;
-            say(said, flags, key, Some((item, now_s)));
-            let flags_said = MetaFlags::listed(said)?;
-            if !flags.has(b'v') {
-                Reply::MetaDone(flags_said).write(out);
-                return Some(0);
+        let now_ms = self.memory.now_ms;
+        let Some(item) = self.memory.find(key) else {
+            self.counters.get_misses += 1;
+            if !flags.has(b'q') {
+                Reply::MetaMiss.write(out);
             }
-            Reply::MetaValue {
-                flags: flags_said,
-                value: &item.value,
-            }
-            .write(out);
-            Some(item.value.len())
-        });
-        match value_bytes {
-            Some(value_bytes) => {
-                self.counters.get_hits += 1;
-                self.faults.garble(out, value_bytes, b"\r\n".len());
-            }
-            None => {
-                self.counters.get_misses += 1;
-                if !flags.has(b'q') {
-                    Reply::MetaMiss.write(out);
-                }
-            }
+            return Some(());
+        };
+        item.read_at(now_ms);
+        self.counters.get_hits += 1;
+        say(said, flags, key, Some((item, now_ms)));
+        let said = MetaFlags::listed(said)?;
+        if !flags.has(b'v') {
+            Reply::MetaDone(said).write(out);
+            return Some(());
         }
+        let value = item.value();
+        Reply::MetaValue { flags: said, value }.write(out);
+        self.faults.garble(out, value.len());
         Some(())
     }
 
@@ -106,7 +95,8 @@ impl Service {
         };
         let client_flags = optional(flags, b'F')?.unwrap_or(0);
         let expires = optional(flags, b'T')?.unwrap_or(0);
-        let wrote = self.store(verb, key, value, client_flags, expires);
+        let expires_ms = self.memory.expiry_ms(expires);
+        let wrote = self.store(verb, key, value, client_flags, expires_ms);
         say(said, flags, key, None);
         if let (Wrote::Done(cas), true) = (&wrote, flags.has(b'c')) {
             push_flag(said, b'c', cas.to_string().as_bytes());
@@ -133,7 +123,7 @@ impl Service {
         let wanted = optional::<u64>(flags, b'C')?;
         say(said, flags, key, None);
         let said = MetaFlags::listed(said)?;
-        let there = self.memory.with(key, |item| item.map(|item| item.cas));
+        let there = self.memory.find(key).map(|item| item.cas);
         let other = wanted.is_some() && there.is_some() && wanted != there;
         if other {
             Reply::MetaExists(said).write(out);
@@ -163,10 +153,9 @@ impl Service {
         };
         let delta = optional(flags, b'D')?.unwrap_or(1);
         let counted = self.count(key, decrement, delta);
-        let now_s = self.memory.now_s;
-        self.memory.with(key, |item| {
-            say(said, flags, key, item.map(|item| (&*item, now_s)));
-        });
+        let now_ms = self.memory.now_ms;
+        let item = self.memory.find(key).map(|item| (&*item, now_ms));
+        say(said, flags, key, item);
         let said = MetaFlags::listed(said)?;
         match counted {
             Counted::Done(number) if flags.has(b'v') => Reply::MetaValue {
@@ -200,11 +189,13 @@ fn say(said: &mut Vec<u8>, flags: MetaFlags<'_>, key: &[u8], item: Option<(&Item
         match (letter, item) {
             (b'O', _) => push_flag(said, b'O', argument),
             (b'k', _) => push_flag(said, b'k', key),
-            (b'f', Some((item, _))) => push_number(said, b'f', item.flags.into()),
+            (b'f', Some((item, _))) => push_number(said, b'f', item.flags().into()),
             (b'c', Some((item, _))) => push_number(said, b'c', item.cas),
-            (b's', Some((item, _))) => push_number(said, b's', item.value.len() as u64),
-            (b't', Some((item, _))) if item.expires_s == 0 => push_flag(said, b't', b"-1"),
-            (b't', Some((item, now_s))) => push_number(said, b't', item.expires_s - now_s),
+            (b's', Some((item, _))) => push_number(said, b's', item.value().len() as u64),
+            (b't', Some((item, _))) if item.expires_ms == 0 => push_flag(said, b't', b"-1"),
+            (b't', Some((item, now_ms))) => {
+                push_number(said, b't', item.expires_ms / 1000 - now_ms / 1000);
+            }
             _ => {}
         }
     }

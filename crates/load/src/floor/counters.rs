@@ -6,6 +6,7 @@ use roundtrip_wire::memcached::Reply;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
+    pub(super) requests: u64,
     pub(super) cmd_get: u64,
     pub(super) get_hits: u64,
     pub(super) get_misses: u64,
@@ -50,8 +51,8 @@ impl Service {
         }
         let c = &self.counters;
         for (name, value) in [
-            ("uptime", self.memory.now_s.saturating_sub(self.started_s)),
-            ("time", self.memory.now_s),
+            ("uptime", self.memory.now_s().saturating_sub(self.started_s)),
+            ("time", self.memory.now_s()),
             ("pointer_size", 64),
             ("threads", 1),
             ("curr_connections", c.curr_connections),
@@ -81,7 +82,11 @@ impl Service {
             ("curr_items", self.memory.len()),
             ("total_items", c.total_items),
             ("evictions", 0),
-        ] {
+            ("requests", c.requests),
+        ]
+        .into_iter()
+        .chain(self.faults.done.named())
+        {
             stat(name, &value.to_string());
         }
         Reply::End.write(out);

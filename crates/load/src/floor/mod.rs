@@ -7,11 +7,16 @@
 mod answer;
 mod answer_meta;
 mod changes;
-mod connection;
+mod client;
+mod clients;
+mod conversation;
 mod counters;
+mod epoll;
 mod faults;
+mod item;
 mod memory;
 mod options;
+mod quick;
 mod server;
 mod socket;
 

@@ -19,6 +19,10 @@ pub struct FloorOptions {
     pub garble: Option<u64>,
     /// Every so-many-th request is left unanswered and its connection closed.
     pub drop: Option<u64>,
+    /// Every so-many-th answer goes out twice.
+    pub double: Option<u64>,
+    /// How many bytes a second are read from each connection; all that come when `None`.
+    pub slow_read: Option<u64>,
     /// The most that items may take; above it writes are refused.
     pub limit_bytes: u64,
     /// The most connections at once; more are closed at once.
@@ -34,6 +38,8 @@ impl FloorOptions {
             stall: None,
             garble: None,
             drop: None,
+            double: None,
+            slow_read: None,
             limit_bytes: 1 << 30,
             connections: 4096,
         }

@@ -12,6 +12,8 @@ pub fn run(args: &FloorArgs) -> Result<()> {
         stall: args.stall.as_deref().map(str::parse).transpose()?,
         garble: args.garble,
         drop: args.drop,
+        double: args.double,
+        slow_read: args.slow_read,
         ..FloorOptions::new(args.listen.parse::<Listen>()?)
     };
     load::run_floor(options, |address| {
