@@ -384,6 +384,9 @@ pub struct FloorArgs {
     /// Where to listen: a loopback ADDRESS:PORT (port 0 for a free one), or unix:PATH
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
     pub listen: String,
+    /// What to speak: memcached, resp, or both on one port
+    #[arg(long, default_value = "memcached,resp", value_name = "PROTOCOLS")]
+    pub protocol: String,
     /// Delay every answer: constant:200us, or two:100us,5ms,1%
     #[arg(long, value_name = "DELAY")]
     pub delay: Option<String>,

@@ -1,10 +1,11 @@
 //! Answers to requests of the older text protocol.
 
 use super::changes::{Counted, Wrote};
-use super::counters::Counters;
+use super::counters::{Calls, Counters};
 use super::faults::Faults;
 use super::memory::{self, Memory};
-use super::options::FloorOptions;
+use super::options::{FloorOptions, Protocols};
+use super::resp::COMMANDS;
 use crate::clock;
 use roundtrip_wire::memcached::{DumpedItem, Keys, Reply, Request, push_escaped};
 use roundtrip_wire::{BadWire, Because};
@@ -21,10 +22,15 @@ const NO_NUMBER: Reply<'static> =
 pub(super) struct Service {
     pub(super) memory: Memory,
     pub(super) counters: Counters,
+    /// Of each command of Redis, in the order of their table.
+    pub(super) calls: [Calls; COMMANDS.len()],
     pub(super) faults: Faults,
     pub(super) started_s: u64,
     /// Whether nothing is done wrong, and answers may take the shortest way.
     pub(super) is_plain: bool,
+    pub(super) protocols: Protocols,
+    /// Of the connections that speak RESP.
+    pub(super) last_id: u64,
     /// Used again for the flags of each meta reply.
     pub(super) flags: Vec<u8>,
 }
@@ -39,6 +45,9 @@ impl Service {
             started_s: memory.now_s(),
             memory,
             counters: Counters::default(),
+            calls: [Calls::default(); COMMANDS.len()],
+            last_id: 0,
+            protocols: options.protocols,
             faults,
             flags: Vec::new(),
         }

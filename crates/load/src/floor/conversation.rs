@@ -3,9 +3,10 @@
 
 use super::answer::{Service, refusal};
 use super::faults::Fate;
+use super::resp::{self, Session};
 use crate::clock;
 use roundtrip_wire::memcached::Request;
-use roundtrip_wire::{Limits, Parsed};
+use roundtrip_wire::{Limits, Parsed, resp as wire};
 
 /// With so much unsent nothing more is answered: a client that does not take its replies may not
 /// fill our memory.
@@ -30,8 +31,19 @@ pub(super) struct Conversation {
     arrived_ns: u64,
     free_at_ns: u64,
     closing: bool,
+    language: Language,
     /// Whether answering stopped because too much is unsent.
     full: bool,
+}
+
+/// What a client speaks.
+#[derive(Debug, Default)]
+enum Language {
+    /// It has not said anything.
+    #[default]
+    Unheard,
+    Memcached,
+    Resp(Box<Session>),
 }
 
 /// What became of the request at the front.
@@ -125,13 +137,22 @@ impl Conversation {
     fn answer(&mut self, bytes: &[u8], service: &mut Service) -> usize {
         let mut used = 0;
         self.full = false;
+        if let (Language::Unheard, Some(first)) = (&self.language, bytes.first()) {
+            self.language = match service.protocols.is_resp(*first) {
+                true => {
+                    service.last_id += 1;
+                    Language::Resp(Box::new(Session::new(service.last_id)))
+                }
+                false => Language::Memcached,
+            };
+        }
         while used < bytes.len() && !self.closing {
             if self.unsent().len() >= UNSENT_LIMIT {
                 self.full = true;
                 break;
             }
             let rest = &bytes[used..];
-            if let Some(took) = service.answer_quickly(rest, &mut self.output) {
+            if let Some(took) = self.quick_step(rest, service) {
                 used += took;
                 continue;
             }
@@ -143,7 +164,36 @@ impl Conversation {
         used
     }
 
+    /// Answers the request at the front if that is one of the most common and nothing is done
+    /// wrong; says how many bytes it took.
+    #[inline]
+    fn quick_step(&mut self, bytes: &[u8], service: &mut Service) -> Option<usize> {
+        if !service.is_plain {
+            return None;
+        }
+        match &self.language {
+            Language::Resp(session) if session.is_queueing() => None,
+            Language::Resp(_) => service.command_quickly(bytes, &mut self.output),
+            _ => service.get_quickly(bytes, &mut self.output),
+        }
+    }
+
     fn step(&mut self, bytes: &[u8], service: &mut Service) -> Step {
+        match std::mem::take(&mut self.language) {
+            Language::Resp(mut session) => {
+                let step = self.step_of_resp(bytes, &mut session, service);
+                self.closing |= session.quits();
+                self.language = Language::Resp(session);
+                step
+            }
+            _ => {
+                self.language = Language::Memcached;
+                self.step_of_memcached(bytes, service)
+            }
+        }
+    }
+
+    fn step_of_memcached(&mut self, bytes: &[u8], service: &mut Service) -> Step {
         match Request::parse(bytes, &Limits::default()) {
             Parsed::Complete(Request::Quit, took) => {
                 self.closing = true;
@@ -151,10 +201,7 @@ impl Conversation {
             }
             Parsed::Complete(request, took) => {
                 let answer = |service: &mut Service, out: &mut _| service.answer(&request, out);
-                match self.in_its_time(is_of_data(&request), service, answer) {
-                    true => Step::Took(took),
-                    false => Step::Waits,
-                }
+                self.in_its_time(is_of_data(&request), took, service, answer)
             }
             Parsed::NeedMore => Step::Waits,
             Parsed::Bad(bad) => {
@@ -165,13 +212,33 @@ impl Conversation {
         }
     }
 
-    /// Has the request at the front answered as its fate will have it; says whether that is done.
+    fn step_of_resp(&mut self, bytes: &[u8], session: &mut Session, service: &mut Service) -> Step {
+        match wire::Request::parse(bytes, &resp::LIMITS) {
+            // An empty line is nothing that was asked.
+            Parsed::Complete(request, took) if request.is_empty() => Step::Took(took),
+            Parsed::Complete(request, took) => {
+                let answer = |service: &mut Service, out: &mut _| {
+                    service.answer_command(request, session, out);
+                };
+                self.in_its_time(resp::is_of_data(&request), took, service, answer)
+            }
+            Parsed::NeedMore => Step::Waits,
+            Parsed::Bad(bad) => {
+                resp::refusal(bad, &mut self.output);
+                self.closing = true;
+                Step::Waits
+            }
+        }
+    }
+
+    /// Has the request at the front, which takes so many bytes, answered as its fate will have it.
     fn in_its_time(
         &mut self,
         is_of_data: bool,
+        bytes: usize,
         service: &mut Service,
         answer: impl FnOnce(&mut Service, &mut Vec<u8>),
-    ) -> bool {
+    ) -> Step {
         let mut double = false;
         if service.faults.concern_requests() && is_of_data {
             let turn_ns = self.arrived_ns.max(self.free_at_ns);
@@ -179,14 +246,14 @@ impl Conversation {
                 .pending
                 .get_or_insert_with(|| service.faults.next_request(turn_ns));
             if fate.due_ns > clock::now_ns() {
-                return false;
+                return Step::Waits;
             }
             self.pending = None;
             self.free_at_ns = fate.due_ns;
             if fate.drop {
                 service.faults.done.dropped += 1;
                 self.closing = true;
-                return false;
+                return Step::Waits;
             }
             service.faults.answered(fate.due_ns);
             double = fate.double;
@@ -202,7 +269,7 @@ impl Conversation {
             self.output.truncate(before);
             self.closing = true;
         }
-        true
+        Step::Took(bytes)
     }
 }
 

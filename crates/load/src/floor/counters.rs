@@ -27,8 +27,17 @@ pub(super) struct Counters {
     pub(super) curr_connections: u64,
     pub(super) total_connections: u64,
     pub(super) rejected_connections: u64,
+    pub(super) keyspace_hits: u64,
+    pub(super) keyspace_misses: u64,
     pub(super) bytes_read: u64,
     pub(super) bytes_written: u64,
+}
+
+/// How often a command of Redis was done, and how often it failed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Calls {
+    pub(super) calls: u64,
+    pub(super) failed: u64,
 }
 
 impl Service {

@@ -55,10 +55,17 @@ impl Item {
         &self.reply[self.value_at as usize..self.reply.len() - BEHIND_VALUE.len()]
     }
 
-    /// The value and the end of its line.
+    /// Appends what RESP says of the value.
     #[inline]
-    pub(super) fn value_line(&self) -> &[u8] {
-        &self.reply[self.value_at as usize..self.reply.len() - BEHIND_VALUE.len() + LINE_END]
+    pub(super) fn push_bulk(&self, out: &mut Vec<u8>) {
+        // Its length stands in the reply of memcached too, right before the value.
+        let head = &self.reply[..self.value_at as usize];
+        let digits = memchr::memrchr(b' ', head).map_or(&head[..0], |space| &head[space + 1..]);
+        let tail = self.reply.len() - BEHIND_VALUE.len() + LINE_END;
+        out.reserve(1 + digits.len() + tail - self.value_at as usize);
+        out.push(b'$');
+        out.extend_from_slice(digits);
+        out.extend_from_slice(&self.reply[self.value_at as usize..tail]);
     }
 
     /// What `get` says of it.
@@ -107,7 +114,9 @@ mod tests {
         assert_eq!(item.whole_reply(), b"VALUE key 7 5\r\nvalue\r\nEND\r\n");
         assert_eq!(item.reply(), b"VALUE key 7 5\r\nvalue\r\n");
         assert_eq!((item.key(), item.value()), (&b"key"[..], &b"value"[..]));
-        assert_eq!(item.value_line(), b"value\r\n");
+        let mut bulk = Vec::new();
+        item.push_bulk(&mut bulk);
+        assert_eq!(bulk, b"$5\r\nvalue\r\n");
         assert!(item.is_word());
         item.write(b"two words", 0, b"");
         assert_eq!(item.value(), b"");

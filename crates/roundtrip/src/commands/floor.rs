@@ -8,6 +8,7 @@ use std::process::ExitCode;
 
 pub fn run(args: &FloorArgs) -> Result<()> {
     let options = FloorOptions {
+        protocols: args.protocol.parse()?,
         delay: args.delay.as_deref().map(str::parse).transpose()?,
         stall: args.stall.as_deref().map(str::parse).transpose()?,
         garble: args.garble,
