@@ -1,6 +1,7 @@
 //! Answers to requests of the older text protocol.
 
 use super::changes::{Counted, Wrote};
+use super::conversation::REPLY_LIMIT;
 use super::counters::{Calls, Counters};
 use super::faults::Faults;
 use super::memory::{self, Memory};
@@ -111,6 +112,11 @@ impl Service {
             Request::Version => (Reply::Version(VERSION.as_bytes()), false),
             Request::Metadump => return self.dump(out),
             Request::Quit => return,
+            Request::GetAndTouch { expires, keys, cas } => {
+                return self.get_and_touch(expires, keys, cas, out);
+            }
+            // Nothing empties the floor, or changes how it runs.
+            Request::Administer { .. } => (Reply::Error(b""), false),
         };
         if !noreply {
             reply.write(out);
@@ -119,29 +125,49 @@ impl Service {
 
     #[inline]
     fn get(&mut self, keys: Keys<'_>, cas: bool, out: &mut Vec<u8>) {
-        let now_ms = self.memory.now_ms;
         for key in keys.iter() {
-            self.counters.cmd_get += 1;
-            let Some(item) = self.memory.find(key) else {
-                self.counters.get_misses += 1;
-                continue;
-            };
-            item.read_at(now_ms);
-            self.counters.get_hits += 1;
-            let value = item.value();
-            match cas {
-                false => out.extend_from_slice(item.reply()),
-                true => Reply::Value {
-                    key,
-                    flags: item.flags(),
-                    cas: Some(item.cas),
-                    value,
-                }
-                .write(out),
+            self.get_one(key, cas, out);
+            if out.len() > REPLY_LIMIT {
+                // It is hung up on for this.
+                return;
             }
-            self.faults.garble(out, value.len());
         }
         Reply::End.write(out);
+    }
+
+    fn get_and_touch(&mut self, expires: i64, keys: Keys<'_>, cas: bool, out: &mut Vec<u8>) {
+        for key in keys.iter() {
+            self.touch(key, expires);
+            self.get_one(key, cas, out);
+            if out.len() > REPLY_LIMIT {
+                return;
+            }
+        }
+        Reply::End.write(out);
+    }
+
+    #[inline]
+    fn get_one(&mut self, key: &[u8], cas: bool, out: &mut Vec<u8>) {
+        let now_ms = self.memory.now_ms;
+        self.counters.cmd_get += 1;
+        let Some(item) = self.memory.find(key) else {
+            self.counters.get_misses += 1;
+            return;
+        };
+        item.read_at(now_ms);
+        self.counters.get_hits += 1;
+        let value = item.value();
+        match cas {
+            false => out.extend_from_slice(item.reply()),
+            true => Reply::Value {
+                key,
+                flags: item.flags(),
+                cas: Some(item.cas),
+                value,
+            }
+            .write(out),
+        }
+        self.faults.garble(out, value.len());
     }
 
     fn dump(&mut self, out: &mut Vec<u8>) {

@@ -291,6 +291,10 @@ fn is_of_data(request: &Request<'_>) -> bool {
             | Request::Version
             | Request::Metadump
             | Request::MetaNoop
+            | Request::Administer { .. }
             | Request::Quit
     )
 }
+
+#[cfg(test)]
+mod tests;
