@@ -33,6 +33,11 @@ impl Histogram {
         let _ = self.0.record(latency_ns);
     }
 
+    /// Adds the same latency `count` times.
+    pub fn record_n(&mut self, latency_ns: u64, count: u64) {
+        let _ = self.0.record_n(latency_ns, count);
+    }
+
     /// Adds all of another.
     pub fn merge(&mut self, other: &Histogram) {
         // Both resize, so adding cannot fail for want of range.
