@@ -76,6 +76,7 @@ pub fn trial(block: u32) -> TrialRecord {
         cache_outcomes: [(outcome::MISS.to_owned(), 1)].into(),
         latency: Some(latency),
         response: None,
+        machine: None,
         slices_ns: vec![1, 2, 3],
         steady: Some(true),
         witness: [("memcached".to_owned(), Witness::default())].into(),

@@ -12,6 +12,7 @@ pub mod engine;
 mod environment;
 pub mod fidelity;
 mod foreign;
+mod kernel;
 mod lock;
 mod loop_cost;
 pub mod overrides;
@@ -23,6 +24,7 @@ pub mod session;
 mod steps;
 mod trial;
 mod verify;
+mod watch;
 
 pub use roundtrip_load as load;
 pub use roundtrip_stats as stats;

@@ -5,7 +5,9 @@ use crate::bench::{Bench, client_path};
 use crate::placement::Cpus;
 use crate::steps::parts;
 use crate::trial::Servers;
+use crate::watch::{Watch, Who};
 use roundtrip_model::contract::{Done, Open, PhaseCommand, Purpose, Target, outcome};
+use roundtrip_model::machine::MachineState;
 use roundtrip_model::record::{CounterSample, Counters, PhaseRecord, ProcessUsage, Witness};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{Generate, Pace, Phase};
@@ -184,6 +186,7 @@ struct Measured {
     server_cpu_ns: Option<u64>,
     witness: BTreeMap<String, Witness>,
     samples: Vec<CounterSample>,
+    machine: MachineState,
 }
 
 /// Runs the loops of all clients at once between two readings of the counters.
@@ -191,6 +194,11 @@ fn loops(clients: &mut Clients<'_, '_>, mut running: Vec<Client>, count: u64) ->
     let before = counters(clients.servers)?;
     let sampler = clients.servers.store.sampler(SAMPLE_EVERY);
     let (deadline, stop) = (clients.bench.deadline(count), clients.bench.stop);
+    let watch = Watch::start(Who {
+        cpus: clients.cpus.clone(),
+        clients: running.iter().map(|client| client.worker.pid()).collect(),
+        servers: clients.servers.pids(),
+    });
     let cpu_before = clients.servers.cpu_ns();
     for client in &mut running {
         client.not_its_own += client.ready_at.elapsed();
@@ -202,6 +210,7 @@ fn loops(clients: &mut Clients<'_, '_>, mut running: Vec<Client>, count: u64) ->
         .collect();
     let done = done?;
     let cpu_after = clients.servers.cpu_ns();
+    let machine = watch.stop();
     // The clients end first: reading counters must not lengthen their processes' time.
     let ended: Result<Vec<Ended>> = running.into_iter().map(|c| end(clients.bench, c)).collect();
     let ended = ended?;
@@ -220,6 +229,7 @@ fn loops(clients: &mut Clients<'_, '_>, mut running: Vec<Client>, count: u64) ->
         server_cpu_ns,
         witness,
         samples,
+        machine,
     })
 }
 
@@ -271,6 +281,7 @@ fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> Pha
         server_cpu_ns,
         witness,
         samples,
+        machine,
     } = measured;
     let mut latency = Histogram::new();
     let mut slices_ns = Vec::new();
@@ -304,6 +315,7 @@ fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> Pha
         cache_outcomes: sum(done.iter().map(|d| &d.cache_outcomes)),
         latency: (latency.count() > 0).then_some(latency),
         response: None,
+        machine: Some(machine),
         steady: roundtrip_stats::steady_state(&slices_ns),
         slices_ns,
         witness,

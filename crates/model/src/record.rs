@@ -2,6 +2,7 @@
 
 use crate::contract::{Carried, Gap, Lateness, outcome};
 use crate::histogram::Histogram;
+use crate::machine::MachineState;
 use crate::names::{Op, Placement};
 use crate::warning::Warning;
 use crate::workload::Pace;
@@ -257,6 +258,9 @@ pub struct PhaseRecord {
     pub witness: BTreeMap<String, Witness>,
     /// Counters on the way.
     pub samples: Vec<CounterSample>,
+    /// What the machine did meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineState>,
 }
 
 impl PhaseRecord {

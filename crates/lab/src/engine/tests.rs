@@ -106,6 +106,7 @@ fn phase(wall_ns: u64) -> PhaseRecord {
         cache_outcomes: BTreeMap::new(),
         latency: None,
         response: None,
+        machine: None,
         slices_ns: Vec::new(),
         steady: None,
         witness: BTreeMap::new(),

@@ -108,6 +108,7 @@ fn phase(variant: &str, name: &str, placement: Placement, seed: u64) -> PhaseRec
         cache_outcomes: Default::default(),
         latency: Some(latency),
         response: None,
+        machine: None,
         slices_ns: vec![total(mean) / 2; 2],
         steady: Some(true),
         witness: [(
