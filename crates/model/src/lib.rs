@@ -6,6 +6,7 @@
 //! ([`contract`]), and what is kept of a run ([`record`], [`analysis`]).
 
 pub mod analysis;
+pub mod calibration;
 pub mod contract;
 pub mod experiment;
 pub mod fidelity;

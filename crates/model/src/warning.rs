@@ -18,6 +18,8 @@ pub enum WarningKind {
     StealTime,
     /// The clock frequency may change during the run.
     FrequencyScaling,
+    /// Reading the clock costs much, or it goes in coarse steps.
+    SlowClock,
     /// The clock frequency did change during a phase.
     FrequencyChanged,
     /// The control group was held back for using up its quota of processor time.
@@ -75,6 +77,9 @@ impl WarningKind {
             }
             WarningKind::FrequencyScaling => {
                 "Set the governor to `performance` (cpupower frequency-set -g performance)."
+            }
+            WarningKind::SlowClock => {
+                "Boot with the clock source `tsc` (see /sys/devices/system/clocksource), or read latencies as too long by a call of the clock."
             }
             WarningKind::FrequencyChanged => {
                 "Set the governor to `performance` and turn frequency boosts off, or trust ratios rather than absolute times."

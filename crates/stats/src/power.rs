@@ -161,7 +161,10 @@ mod tests {
         let (one, two) = (of(0.01, 10).ln_1p(), of(0.02, 10).ln_1p());
         assert!((two / one - 2.0).abs() < 1e-9);
         assert_eq!(of(0.0, 5), 0.0);
-        assert_eq!((smallest_difference(0.03, 1), smallest_difference(0.03, 0)), (None, None));
+        assert_eq!(
+            (smallest_difference(0.03, 1), smallest_difference(0.03, 0)),
+            (None, None)
+        );
     }
 
     #[test]

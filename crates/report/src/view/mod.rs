@@ -11,7 +11,7 @@ mod tables;
 
 pub use facts::facts_of;
 pub use figures::is_control;
-pub use notices::collected;
+pub use notices::{collected, notices_of};
 pub use pictures::ratio_tick;
 pub use tables::verdict_word;
 
