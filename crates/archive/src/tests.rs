@@ -46,6 +46,7 @@ pub fn run(id: &str) -> RunRecord {
             ..Environment::default()
         },
         warnings: vec![Warning::new(WarningKind::OtherLoad, "", "load 3.1")],
+        floor_bars: Vec::new(),
     }
 }
 

@@ -108,9 +108,10 @@ fn smallest(found: &Calibration) -> Vec<Block> {
     }
     let mut answer = Sentence::plain("In a minute this machine can tell ");
     for (i, (difference, placement)) in apart.iter().enumerate() {
-        let join = if i > 0 { ", " } else { "" };
+        if i > 0 {
+            answer = answer.text(", ");
+        }
         answer = answer
-            .text(join)
             .strong(percent(*difference))
             .text(format!(" apart ({placement})"));
     }

@@ -4,11 +4,11 @@
 use crate::bench::Bench;
 use crate::engine::TrialRunner;
 use crate::loop_cost;
-use crate::plan;
+use crate::plan::{self, TrialPlan};
 use roundtrip_model::calibration::{Detectable, FloorCost, LoopCost, Smallest};
 use roundtrip_model::experiment::LOOKS;
-use roundtrip_model::record::{PhaseRecord, TrialRecord};
-use roundtrip_model::{Experiment, Kind, Metric, Op, Placement, Result, Warning};
+use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity};
+use roundtrip_model::{Experiment, Kind, Metric, Op, Placement, Result, Warning, WarningKind};
 use roundtrip_stats::power::{deviation, smallest_difference};
 use roundtrip_workers::Host;
 use std::collections::{BTreeMap, HashSet};
@@ -101,7 +101,7 @@ pub fn measure(
     let experiment = bench.experiment;
     let control = experiment.control();
     let is_native = |name: &str| name == NATIVE || name == control;
-    let mut trials = Vec::new();
+    let (mut trials, mut warnings) = (Vec::new(), Vec::new());
     for block in 0..LOOKS[LOOKS.len() - 1] {
         if block as usize >= LEAST_PAIRS && Instant::now() >= until {
             break;
@@ -119,14 +119,20 @@ pub fn measure(
             ))?;
             match bench.run(trial) {
                 Ok(done) => trials.push(done),
-                // Another client that does not work is left out: `fidelity` and `doctor` say why.
                 Err(problem) if is_native(client) || problem.kind == Kind::Interrupted => {
                     return Err(problem);
                 }
-                Err(_) => {}
+                Err(problem) => warnings.push(not_measured(trial, &problem.what)),
             }
         }
     }
+    for trial in &trials {
+        if let Validity::Void(reason) = &trial.validity {
+            let subject = format!("{} ({})", trial.variant, trial.placement);
+            warnings.push(Warning::new(WarningKind::NoFloorBar, subject, reason));
+        }
+    }
+    warnings.extend(once_each(&trials));
     let placements = &experiment.placements;
     let smallest = placements
         .iter()
@@ -134,8 +140,14 @@ pub fn measure(
     Ok(Found {
         smallest: smallest.collect(),
         floors: floors(&trials, placements, experiment),
-        warnings: once_each(&trials),
+        warnings,
     })
+}
+
+/// Another client than the native one that does not work does not end a calibration.
+fn not_measured(trial: &TrialPlan, why: &str) -> Warning {
+    let subject = format!("{} ({})", trial.contestant, trial.placement);
+    Warning::new(WarningKind::NoFloorBar, subject, why)
 }
 
 fn once_each(trials: &[TrialRecord]) -> Vec<Warning> {

@@ -27,6 +27,7 @@ fn fresh_run() -> RunRecord {
         looks: Vec::new(),
         environment: Environment::default(),
         warnings: Vec::new(),
+        floor_bars: Vec::new(),
     }
 }
 

@@ -393,6 +393,30 @@ fn environment() -> Environment {
     }
 }
 
+/// The clients against the floor, and the least that a round trip costs.
+fn floor_bars() -> Vec<FloorBar> {
+    let mut bars = Vec::new();
+    for phase in ["set", "get"] {
+        for placement in [Placement::Shared, Placement::Split] {
+            for variant in ["php/memcache", "php/memcached", FloorBar::LEAST] {
+                let client = variant.strip_suffix("@floor").unwrap_or(variant);
+                let [user, sys, server, waiting] = parts(client, phase, placement);
+                bars.push(FloorBar {
+                    phase: phase.to_owned(),
+                    variant: variant.to_owned(),
+                    placement,
+                    trials: 3,
+                    client_user_ns_per_op: user,
+                    client_sys_ns_per_op: sys,
+                    server_cpu_ns_per_op: server * 0.6,
+                    waiting_ns_per_op: waiting,
+                });
+            }
+        }
+    }
+    bars
+}
+
 /// The document, with so many blocks.
 pub fn document_of(blocks: u32) -> Document {
     let experiment = Experiment::parse(EXPERIMENT, "php-memcached.toml").unwrap();
@@ -430,6 +454,7 @@ pub fn document_of(blocks: u32) -> Document {
                 "php",
                 "opcache.enable_cli is 0",
             )],
+            floor_bars: floor_bars(),
         },
         experiment,
         trials,
@@ -466,6 +491,7 @@ pub fn bare() -> Document {
     document.run.state = RunState::Interrupted;
     document.run.environment = Environment::default();
     document.run.warnings.clear();
+    document.run.floor_bars.clear();
     document.experiment.source = None;
     document.experiment.title = String::new();
     document.experiment.question = String::new();
