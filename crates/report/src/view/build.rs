@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, byline, facts_of, generated};
 use super::figures::{Figures, Scene};
-use super::{Block, Chapter, View, headlines, notices, pictures, tables};
+use super::{Block, Chapter, View, headlines, notices, pace, pictures, tables};
 use crate::Document;
 use crate::number::things;
 use crate::text::{Sentence, clean};
@@ -65,6 +65,13 @@ fn scene_chapter(figures: &Figures<'_>, scene: Scene<'_>) -> Chapter {
     let others = tables::other_figures(figures, scene);
     blocks.extend(others.into_iter().map(Block::Table));
     blocks.push(Block::Table(tables::an_operation(figures, scene)));
+    let of_pace = [pace::far_times, pace::lateness, pace::carried, pace::gaps];
+    blocks.extend(
+        of_pace
+            .iter()
+            .filter_map(|table| table(figures, scene))
+            .map(Block::Table),
+    );
     if let Some(stack) = pictures::stack(figures, scene) {
         blocks.push(Block::Stack(stack));
         blocks.extend(floor_note(figures, scene));

@@ -6,6 +6,7 @@ mod facts;
 mod figures;
 mod headlines;
 mod notices;
+mod pace;
 mod pictures;
 mod tables;
 
