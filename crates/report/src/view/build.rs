@@ -73,8 +73,8 @@ fn scene_chapter(figures: &Figures<'_>, scene: Scene<'_>) -> Chapter {
             .map(Block::Table),
     );
     if let Some(stack) = pictures::stack(figures, scene) {
-        blocks.push(Block::Stack(stack));
         blocks.extend(floor_note(figures, scene));
+        blocks.push(Block::Stack(stack));
     }
     blocks.push(Block::Table(tables::times(figures, scene)));
     blocks.extend(pictures::dots(figures, scene).map(Block::Dots));

@@ -14,6 +14,9 @@ const LISTED: usize = 12;
 /// Quantiles of the table of times; each is shown only with samples enough above it.
 const QUANTILES: [(&str, f64); 4] = [("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p99.9", 0.999)];
 
+/// One of the histograms of a phase.
+type Of = fn(&PhaseRecord) -> Option<&Histogram>;
+
 /// Valid trials of a contestant in a scene.
 fn valid<'a>(figures: &'a Figures<'_>, scene: Scene<'a>, name: &'a str) -> Vec<&'a PhaseRecord> {
     let trials = figures.trials(scene, name);
@@ -59,7 +62,7 @@ pub fn far_times(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Table> {
     let mut is_new = false;
     for (_, name) in figures.in_scene(scene) {
         let phases = valid(figures, scene, &name);
-        let kinds: [(&str, fn(&PhaseRecord) -> Option<&Histogram>); 2] = [
+        let kinds: [(&str, Of); 2] = [
             ("service", |phase| phase.latency.as_ref()),
             ("response", |phase| phase.response.as_ref()),
         ];
