@@ -4,6 +4,8 @@
 //! look is `report`'s; the lab neither prints nor exits.
 
 pub mod bench;
+mod beside_floor;
+pub mod calibrate;
 mod carrying;
 pub mod catalog;
 mod clock;
@@ -13,6 +15,7 @@ pub mod engine;
 mod environment;
 pub mod fidelity;
 mod foreign;
+mod kernel;
 mod lock;
 mod loop_cost;
 pub mod overrides;
@@ -25,6 +28,7 @@ pub mod session;
 mod steps;
 mod trial;
 mod verify;
+mod watch;
 
 pub use roundtrip_load as load;
 pub use roundtrip_stats as stats;
