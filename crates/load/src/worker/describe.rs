@@ -7,6 +7,18 @@ use roundtrip_model::Op;
 use roundtrip_model::contract::{ClientInfo, Described, VERSION};
 use std::collections::BTreeMap;
 
+/// The ops that it can do.
+const OPS: [Op; 8] = [
+    Op::Get,
+    Op::Set,
+    Op::Delete,
+    Op::Incr,
+    Op::ReadAside,
+    Op::Insert,
+    Op::ReadModifyWrite,
+    Op::Mix,
+];
+
 pub(super) fn describe() -> Described {
     let version = env!("CARGO_PKG_VERSION");
     let build = if cfg!(debug_assertions) {
@@ -20,7 +32,7 @@ pub(super) fn describe() -> Described {
         version: Some(version.to_owned()),
         reason: None,
         stores: STORES.map(str::to_owned).to_vec(),
-        ops: Op::ALL.to_vec(),
+        ops: OPS.to_vec(),
         options: OPTIONS
             .iter()
             .map(|(name, values)| {
