@@ -103,7 +103,7 @@ fn cpu(_: &Service, text: &mut String) {
 fn keyspace(service: &Service, text: &mut String) {
     let keys = service.memory.len();
     if keys > 0 {
-        let ending = service.memory.iter().filter(|item| item.expires_ms != 0);
+        let ending = service.memory.iter().filter(|item| item.expires_ms() != 0);
         line(
             text,
             "db0",
