@@ -163,7 +163,7 @@ impl Service {
             true => Reply::Value {
                 key,
                 flags: item.flags(),
-                cas: Some(item.cas),
+                cas: Some(item.cas()),
                 value,
             }
             .write(out),
@@ -178,13 +178,13 @@ impl Service {
             push_escaped(&mut escaped_key, item.key());
             Reply::Dumped(DumpedItem {
                 escaped_key: &escaped_key,
-                expires: match item.expires_ms {
+                expires: match item.expires_ms() {
                     0 => -1,
                     expires_ms => (expires_ms / 1000) as i64,
                 },
-                last_access: item.accessed_s,
-                cas: item.cas,
-                fetched: item.fetched,
+                last_access: item.accessed_s(),
+                cas: item.cas(),
+                fetched: item.is_fetched(),
                 class: 1,
                 bytes: memory::size_of(item),
             })

@@ -27,17 +27,17 @@ impl Service {
             Reply::MetaMiss.write(out);
             return Some(());
         };
-        let left_s = match item.expires_ms {
+        let left_s = match item.expires_ms() {
             0 => -1,
             expires_ms => (expires_ms / 1000) as i64 - now_s as i64,
         };
         out.extend_from_slice(b"ME ");
         out.extend_from_slice(asked.written);
-        let fetched = if item.fetched { "yes" } else { "no" };
+        let fetched = if item.is_fetched() { "yes" } else { "no" };
         let about = format!(
             " exp={left_s} la={} cas={} fetch={fetched} cls=1 size={}\r\n",
-            now_s.saturating_sub(item.accessed_s),
-            item.cas,
+            now_s.saturating_sub(item.accessed_s()),
+            item.cas(),
             memory::size_of(item),
         );
         out.extend_from_slice(about.as_bytes());
@@ -166,7 +166,7 @@ impl Service {
         let wanted = optional::<u64>(flags, b'C')?;
         say(said, asked, None);
         let said = MetaFlags::listed(said)?;
-        let there = self.memory.find(key).map(|item| item.cas);
+        let there = self.memory.find(key).map(|item| item.cas());
         let other = wanted.is_some() && there.is_some() && wanted != there;
         if other {
             Reply::MetaExists(said).write(out);
@@ -238,11 +238,11 @@ fn say(said: &mut Vec<u8>, asked: Asked<'_>, item: Option<(&Item, u64)>) {
                 }
             }
             (b'f', Some((item, _))) => push_number(said, b'f', item.flags().into()),
-            (b'c', Some((item, _))) => push_number(said, b'c', item.cas),
+            (b'c', Some((item, _))) => push_number(said, b'c', item.cas()),
             (b's', Some((item, _))) => push_number(said, b's', item.value().len() as u64),
-            (b't', Some((item, _))) if item.expires_ms == 0 => push_flag(said, b't', b"-1"),
+            (b't', Some((item, _))) if item.expires_ms() == 0 => push_flag(said, b't', b"-1"),
             (b't', Some((item, now_ms))) => {
-                push_number(said, b't', item.expires_ms / 1000 - now_ms / 1000);
+                push_number(said, b't', item.expires_ms() / 1000 - now_ms / 1000);
             }
             _ => {}
         }

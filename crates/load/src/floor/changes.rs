@@ -42,7 +42,7 @@ impl Service {
             self.counters.total_items += 1;
             return Wrote::Done(self.memory.put(key, value, flags, expires_ms));
         }
-        let there = self.memory.find(key).map(|item| item.cas);
+        let there = self.memory.find(key).map(|item| item.cas());
         match (verb, there) {
             (StoreVerb::Add, Some(_)) => return Wrote::NotStored,
             (StoreVerb::Replace | StoreVerb::Append | StoreVerb::Prepend, None) => {
@@ -130,7 +130,7 @@ impl Service {
         let expires_ms = self.memory.expiry_ms(expires);
         let there = match self.memory.find(key) {
             Some(item) => {
-                item.expires_ms = expires_ms;
+                item.expire_at(expires_ms);
                 true
             }
             None => false,

@@ -83,12 +83,6 @@ impl Conversation {
         }
     }
 
-    /// Takes what is to be sent, for a sender that keeps it, and leaves an empty buffer instead.
-    pub(super) fn take_output(&mut self, empty: &mut Vec<u8>) {
-        std::mem::swap(&mut self.output, empty);
-        give_back(&mut self.output);
-    }
-
     /// Whether nothing more is to be said once all is sent.
     pub(super) fn is_over(&self) -> bool {
         self.closing && self.unsent().is_empty()

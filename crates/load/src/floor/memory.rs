@@ -84,7 +84,6 @@ impl Memory {
     /// Writes an item whatever is there; the memory of the one before is used again. Says its
     /// version.
     pub(super) fn put(&mut self, key: &[u8], value: &[u8], flags: u32, expires_ms: u64) -> u64 {
-        let accessed_s = self.now_s();
         self.last_cas += 1;
         let cas = self.last_cas;
         let hashing = &self.hashing;
@@ -95,14 +94,13 @@ impl Memory {
         );
         let mut entry = entry.or_insert_with(Item::default);
         let item = entry.get_mut();
-        if item.cas != 0 {
+        if item.cas() != 0 {
             self.bytes -= size_of(item);
         }
         item.write(key, flags, value);
-        item.expires_ms = expires_ms;
-        item.cas = cas;
-        item.accessed_s = accessed_s;
-        item.fetched = false;
+        item.expire_at(expires_ms);
+        item.set_cas(cas);
+        item.written_at(self.now_ms);
         self.bytes += size_of(item);
         cas
     }
@@ -115,7 +113,7 @@ impl Memory {
         let before = size_of(item);
         let flags = item.flags();
         item.write(key, flags, value);
-        item.cas = cas;
+        item.set_cas(cas);
         let now = size_of(item);
         self.bytes = self.bytes + now - before;
         self.last_cas = cas;

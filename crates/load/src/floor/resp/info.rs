@@ -7,8 +7,11 @@ use crate::floor::answer::{Service, VERSION};
 use crate::usage;
 use std::fmt::Write;
 
+/// Writes one section.
+type Tell = fn(&Service, &mut String);
+
 /// The sections in order; the last is told only when it is asked for, as Redis does.
-const SECTIONS: [(&str, fn(&Service, &mut String)); 7] = [
+const SECTIONS: [(&str, Tell); 7] = [
     ("Server", server),
     ("Clients", clients),
     ("Memory", memory),
@@ -103,7 +106,7 @@ fn cpu(_: &Service, text: &mut String) {
 fn keyspace(service: &Service, text: &mut String) {
     let keys = service.memory.len();
     if keys > 0 {
-        let ending = service.memory.iter().filter(|item| item.expires_ms != 0);
+        let ending = service.memory.iter().filter(|item| item.expires_ms() != 0);
         line(
             text,
             "db0",

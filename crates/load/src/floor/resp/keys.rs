@@ -97,21 +97,21 @@ fn expire_in(call: &mut Call<'_, '_>, unit: Unit) -> Outcome {
         return call.integer(0);
     };
     // Without an end it is as if it ended after all others.
-    let before = if item.expires_ms == 0 {
+    let before = if item.expires_ms() == 0 {
         u64::MAX
     } else {
-        item.expires_ms
+        item.expires_ms()
     };
     let after = u64::try_from(moment).unwrap_or(0);
     let wanted = match condition.as_slice() {
-        b"NX" => item.expires_ms == 0,
-        b"XX" => item.expires_ms != 0,
+        b"NX" => item.expires_ms() == 0,
+        b"XX" => item.expires_ms() != 0,
         b"GT" => after > before,
         b"LT" => after < before,
         _ => true,
     };
     if wanted {
-        item.expires_ms = after.max(1);
+        item.expire_at(after.max(1));
         if after <= now_ms {
             call.service.memory.remove(key);
         }
@@ -137,7 +137,11 @@ pub(super) fn pexpireat(call: &mut Call<'_, '_>) -> Outcome {
 
 pub(super) fn persist(call: &mut Call<'_, '_>) -> Outcome {
     let item = call.service.memory.find(call.argument(1));
-    let persists = item.is_some_and(|item| std::mem::take(&mut item.expires_ms) != 0);
+    let persists = item.is_some_and(|item| {
+        let had_end = item.expires_ms() != 0;
+        item.expire_at(0);
+        had_end
+    });
     call.integer(persists.into())
 }
 
@@ -146,8 +150,8 @@ fn left_ms(call: &mut Call<'_, '_>) -> i64 {
     let now_ms = call.service.memory.now_ms;
     match call.look_up(call.argument(1)) {
         None => -2,
-        Some(item) if item.expires_ms == 0 => -1,
-        Some(item) => (item.expires_ms - now_ms) as i64,
+        Some(item) if item.expires_ms() == 0 => -1,
+        Some(item) => (item.expires_ms() - now_ms) as i64,
     }
 }
 

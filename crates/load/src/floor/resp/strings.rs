@@ -69,7 +69,7 @@ pub(super) fn set(call: &mut Call<'_, '_>) -> Outcome {
         return if ways.get { Ok(()) } else { call.null() };
     }
     let kept_ms = match ways.keep {
-        true => call.service.memory.find(key).map(|item| item.expires_ms),
+        true => call.service.memory.find(key).map(|item| item.expires_ms()),
         false => None,
     };
     let expires_ms = ways.expires_ms.or(kept_ms).unwrap_or(0);
@@ -165,7 +165,7 @@ pub(super) fn getex(call: &mut Call<'_, '_>) -> Outcome {
     };
     call.value(key);
     if let (Some(expires_ms), Some(item)) = (expires_ms, call.service.memory.find(key)) {
-        item.expires_ms = expires_ms;
+        item.expire_at(expires_ms);
     }
     Ok(())
 }

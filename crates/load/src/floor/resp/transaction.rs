@@ -95,5 +95,5 @@ pub(super) fn unwatch(call: &mut Call<'_, '_>) -> Outcome {
 
 /// The version of a key; 0 where nothing is.
 fn version_of(call: &mut Call<'_, '_>, key: &[u8]) -> u64 {
-    call.service.memory.find(key).map_or(0, |item| item.cas)
+    call.service.memory.find(key).map_or(0, |item| item.cas())
 }
