@@ -4,6 +4,7 @@
 //! look is `report`'s; the lab neither prints nor exits.
 
 pub mod bench;
+mod beside;
 mod carrying;
 pub mod catalog;
 mod clock;
