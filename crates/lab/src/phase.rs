@@ -260,13 +260,13 @@ struct Ended {
 /// Ends one client; what its process used, less the warm-up and the host's own time.
 fn end(bench: &Bench<'_>, mut client: Client) -> Result<Ended> {
     let (written, form) = client.worker.written()?;
-    if written != client.count {
+    if written != client.count && written != 0 {
         let what = format!(
             "a worker wrote {written} latencies of {} operations",
             client.count
         );
         return Err(Problem::new(Kind::Failed, what)
-            .next("every operation has a latency: see workers/CONTRACT.md"));
+            .next("every operation has a latency, or none has: see workers/CONTRACT.md"));
     }
     let exit = client.worker.close()?;
     let real = client.spawned.elapsed().saturating_sub(client.not_its_own);
@@ -278,7 +278,15 @@ fn end(bench: &Bench<'_>, mut client: Client) -> Result<Ended> {
             sys_ns: exit.sys_ns.saturating_sub(warm_sys_ns),
         },
         max_rss_bytes: exit.max_rss_bytes,
-        latencies: bench.read_latencies(&client.latencies, form, written, SLICES)?,
+        // A program that keeps none is measured by its wall and CPU time alone.
+        latencies: match written {
+            0 => Latencies {
+                histogram: Histogram::new(),
+                response: None,
+                slices_ns: Vec::new(),
+            },
+            _ => bench.read_latencies(&client.latencies, form, written, SLICES)?,
+        },
     })
 }
 

@@ -37,17 +37,6 @@ pub(crate) enum ErrorKind {
 }
 
 impl ErrorKind {
-    const ALL: [ErrorKind; 8] = [
-        ErrorKind::Connection,
-        ErrorKind::Timeout,
-        ErrorKind::Protocol,
-        ErrorKind::Server,
-        ErrorKind::Refused,
-        ErrorKind::Busy,
-        ErrorKind::Full,
-        ErrorKind::Database,
-    ];
-
     fn name(self) -> &'static str {
         match self {
             ErrorKind::Connection => "connection",
@@ -62,42 +51,81 @@ impl ErrorKind {
     }
 }
 
-/// Counts by outcome, in an array so that the loop only adds.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    plain: [u64; 6],
-    errors: [u64; 8],
+impl Outcome {
+    /// Every outcome, in the order of [`Outcome::code`].
+    const ALL: [Outcome; 14] = [
+        Outcome::Hit,
+        Outcome::Miss,
+        Outcome::Wrong,
+        Outcome::Stored,
+        Outcome::Done,
+        Outcome::NotFound,
+        Outcome::Error(ErrorKind::Connection),
+        Outcome::Error(ErrorKind::Timeout),
+        Outcome::Error(ErrorKind::Protocol),
+        Outcome::Error(ErrorKind::Server),
+        Outcome::Error(ErrorKind::Refused),
+        Outcome::Error(ErrorKind::Busy),
+        Outcome::Error(ErrorKind::Full),
+        Outcome::Error(ErrorKind::Database),
+    ];
+
+    /// Its number.
+    #[inline]
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Outcome::Hit => 0,
+            Outcome::Miss => 1,
+            Outcome::Wrong => 2,
+            Outcome::Stored => 3,
+            Outcome::Done => 4,
+            Outcome::NotFound => 5,
+            Outcome::Error(kind) => 6 + kind as u8,
+        }
+    }
+
+    /// The outcome with a number.
+    #[inline]
+    pub(crate) fn of_code(code: u8) -> Option<Outcome> {
+        Outcome::ALL.get(usize::from(code)).copied()
+    }
+
+    /// As the contract has it.
+    fn name(self) -> String {
+        match self {
+            Outcome::Hit => name::HIT.to_owned(),
+            Outcome::Miss => name::MISS.to_owned(),
+            Outcome::Wrong => name::WRONG.to_owned(),
+            Outcome::Stored => name::STORED.to_owned(),
+            Outcome::Done => name::DONE.to_owned(),
+            Outcome::NotFound => name::NOT_FOUND.to_owned(),
+            Outcome::Error(kind) => format!("{}{}", name::ERROR, kind.name()),
+        }
+    }
 }
+
+/// Counts by outcome, in an array so that the loop only adds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Tally([u64; Outcome::ALL.len()]);
 
 impl Tally {
     #[inline]
     pub(crate) fn add(&mut self, outcome: Outcome) {
-        match outcome {
-            Outcome::Hit => self.plain[0] += 1,
-            Outcome::Miss => self.plain[1] += 1,
-            Outcome::Wrong => self.plain[2] += 1,
-            Outcome::Stored => self.plain[3] += 1,
-            Outcome::Done => self.plain[4] += 1,
-            Outcome::NotFound => self.plain[5] += 1,
-            Outcome::Error(kind) => self.errors[kind as usize] += 1,
-        }
+        self.0[usize::from(outcome.code())] += 1;
+    }
+
+    /// Adds all of another.
+    pub(crate) fn merge(&mut self, other: &Tally) {
+        self.0.iter_mut().zip(other.0).for_each(|(a, b)| *a += b);
     }
 
     /// By name, as the contract has it; what did not happen is left out.
     pub(crate) fn by_name(&self) -> BTreeMap<String, u64> {
-        let plain = [
-            name::HIT,
-            name::MISS,
-            name::WRONG,
-            name::STORED,
-            name::DONE,
-            name::NOT_FOUND,
-        ];
-        let plain = plain.map(str::to_owned).into_iter().zip(self.plain);
-        let errors = ErrorKind::ALL.map(|kind| format!("{}{}", name::ERROR, kind.name()));
-        plain
-            .chain(errors.into_iter().zip(self.errors))
+        Outcome::ALL
+            .into_iter()
+            .zip(self.0)
             .filter(|(_, count)| *count > 0)
+            .map(|(outcome, count)| (outcome.name(), count))
             .collect()
     }
 }
@@ -107,17 +135,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_error_is_counted_under_its_own_name() {
+    fn every_outcome_has_its_own_number_and_name() {
         let mut tally = Tally::default();
-        for (i, kind) in ErrorKind::ALL.into_iter().enumerate() {
-            (0..=i).for_each(|_| tally.add(Outcome::Error(kind)));
+        for (i, outcome) in Outcome::ALL.into_iter().enumerate() {
+            assert_eq!(Outcome::of_code(outcome.code()), Some(outcome));
+            (0..=i).for_each(|_| tally.add(outcome));
         }
-        tally.add(Outcome::Hit);
         let by_name = tally.by_name();
-        assert_eq!(by_name.len(), 9);
-        assert_eq!(by_name["hit"], 1);
-        for (i, kind) in ErrorKind::ALL.into_iter().enumerate() {
-            assert_eq!(by_name[&format!("error:{}", kind.name())], i as u64 + 1);
+        assert_eq!(by_name.len(), Outcome::ALL.len());
+        for (i, outcome) in Outcome::ALL.into_iter().enumerate() {
+            assert_eq!(by_name[&outcome.name()], i as u64 + 1);
         }
+        assert_eq!(by_name["error:database"], 14);
+        assert_eq!(Outcome::of_code(14), None);
     }
 }

@@ -92,12 +92,13 @@ fn a_server_that_is_gone_ends_the_phase() {
     });
     let mut phases = Phases::new();
     let get = phases.phase(Op::Get, 5, 1.0);
-    let (kind, message) = error(&[
-        Command::Open(open("memcached", tcp(&address))),
-        Command::Phase(get),
-        Command::Go,
-    ]);
+    let mut session = open("memcached", tcp(&address));
+    session
+        .options
+        .insert("reconnect_s".to_owned(), "0".to_owned());
+    let (kind, message) = error(&[Command::Open(session), Command::Phase(get), Command::Go]);
     assert_eq!(kind, "connect");
+    assert!(message.contains("away for 0 s"), "{message}");
     assert!(message.contains(&address), "{message}");
 }
 
@@ -159,14 +160,15 @@ fn what_cannot_be_is_refused_before_the_clock_starts() {
     none.depth = 0;
     let mut other_count = good.clone();
     other_count.count = 11;
-    let mut no_stream = good.clone();
-    no_stream.stream = "/nowhere/at/all".to_owned();
+    let mut no_plan = good.clone();
+    no_plan.plan = None;
+    no_plan.stream = "/some/stream".to_owned();
     let mut no_cache = good.clone();
     no_cache.target = roundtrip_model::contract::Target::Cache;
     for (phase, expected) in [
         (none, "usage"),
         (other_count, "protocol"),
-        (no_stream, "io"),
+        (no_plan, "protocol"),
         (no_cache, "usage"),
     ] {
         let (kind, _) = error(&[session.clone(), Command::Phase(phase)]);

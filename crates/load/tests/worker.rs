@@ -70,7 +70,8 @@ fn a_pipeline_gives_the_outcomes_of_one_by_one() {
             ];
             all.iter_mut().for_each(|phase| phase.depth = depth);
             let done = run(&open(store, tcp(address)), &all);
-            assert_eq!(latencies(&all[1]).len(), 1000);
+            let service = histogram(&latencies(&all[1]).service);
+            assert_eq!(service.count(), 1000);
             done.into_iter()
                 .map(|done| done.outcomes)
                 .collect::<Vec<_>>()
@@ -168,12 +169,16 @@ fn one_by_one_the_latencies_fill_the_loop_without_gaps() {
     let set = phases.phase(Op::Set, 500, 1.0);
     let done = run(&open("floor", tcp(&address)), std::slice::from_ref(&set));
     let latencies = latencies(&set);
-    assert_eq!(latencies.len(), 500);
-    assert_eq!(
-        latencies.iter().sum::<u64>(),
-        done[0].ended_ns - done[0].started_ns
-    );
-    assert!(latencies.iter().all(|ns| *ns > 0));
+    let wall_ns = done[0].ended_ns - done[0].started_ns;
+    assert_eq!(latencies.slices_ns.len(), 30);
+    assert_eq!(latencies.slices_ns.iter().sum::<u64>(), wall_ns);
+    assert_eq!(latencies.response, None);
+    let service = histogram(&latencies.service);
+    assert_eq!(service.count(), 500);
+    // Each latency is counted to one part in a thousand.
+    let sum: u64 = service.buckets().map(|(ns, count)| ns * count).sum();
+    assert!((sum as f64 / wall_ns as f64 - 1.0).abs() < 0.002);
+    assert!(service.min().is_some_and(|ns| ns > 0));
     assert!(done[0].max_rss_bytes.unwrap() > 1_000_000);
 }
 

@@ -7,6 +7,7 @@
 
 mod decimal;
 pub mod memcached;
+pub mod resp;
 
 use std::fmt;
 
@@ -62,6 +63,16 @@ pub enum Because {
     ValueEnd,
     /// A line is longer than allowed.
     LineTooLong,
+    /// A line has a byte that a line may not have, or an end that is none.
+    LineEnd,
+    /// It has more parts than allowed.
+    TooManyParts,
+    /// Its parts have parts to a greater depth than allowed.
+    TooDeep,
+    /// It is longer than allowed, all its parts together.
+    TooLong,
+    /// It is sent in pieces without saying how many, which is not read here.
+    Streamed,
 }
 
 impl fmt::Display for Because {
@@ -75,6 +86,11 @@ impl fmt::Display for Because {
             Because::ValueTooLong => "a value is too long",
             Because::ValueEnd => "a value does not end where its length says",
             Because::LineTooLong => "a line is too long",
+            Because::LineEnd => "a line does not end as a line does",
+            Because::TooManyParts => "it has too many parts",
+            Because::TooDeep => "its parts have parts to too great a depth",
+            Because::TooLong => "it is too long",
+            Because::Streamed => "it is sent in pieces without saying how many",
         })
     }
 }
@@ -88,15 +104,25 @@ pub struct Limits {
     pub value_bytes: usize,
     /// Of a line, without its end: what bounds a request for many keys.
     pub line_bytes: usize,
+    /// Of a message that has parts, all of them together.
+    pub message_bytes: usize,
+    /// How many parts a message, or a part of one, may have.
+    pub parts: usize,
+    /// How deep parts may stand in parts; never above [`resp::MAX_DEPTH`].
+    pub depth: usize,
 }
 
 impl Default for Limits {
-    /// What memcached allows by default, and lines of 1 MiB.
+    /// What memcached allows by default, lines of 1 MiB, and messages of 64 MiB with a million
+    /// parts.
     fn default() -> Limits {
         Limits {
             key_bytes: memcached::MAX_KEY_BYTES,
             value_bytes: 1 << 20,
             line_bytes: 1 << 20,
+            message_bytes: 64 << 20,
+            parts: 1 << 20,
+            depth: 16,
         }
     }
 }

@@ -9,6 +9,9 @@ const LIMITS: Limits = Limits {
     key_bytes: 4,
     value_bytes: 3,
     line_bytes: 30,
+    message_bytes: 100,
+    parts: 4,
+    depth: 2,
 };
 
 fn refused_request(bytes: &str) -> (Because, Option<usize>) {

@@ -2,6 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod common;
+
+use common::{same_at_every_split, took_and_skip};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use roundtrip_wire::memcached::{
@@ -157,25 +160,6 @@ impl Parts {
     }
 }
 
-/// Of every beginning of the bytes the answer is the answer of the whole, or that more is needed.
-fn same_at_every_split<T: PartialEq + std::fmt::Debug>(
-    bytes: &[u8],
-    parse: impl Fn(&[u8]) -> Parsed<T>,
-) -> std::result::Result<(), TestCaseError> {
-    let whole = parse(bytes);
-    let mut needs_more = true;
-    for end in 0..bytes.len() {
-        let part = parse(&bytes[..end]);
-        if part == Parsed::NeedMore {
-            prop_assert!(needs_more, "more is needed again at {}", end);
-        } else {
-            needs_more = false;
-            prop_assert_eq!(&part, &whole);
-        }
-    }
-    Ok(())
-}
-
 /// Bytes that look like the protocol more often than noise does.
 fn nearly_protocol() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
@@ -218,6 +202,7 @@ fn small_limits() -> Limits {
         key_bytes: 5,
         value_bytes: 8,
         line_bytes: 40,
+        ..Limits::default()
     }
 }
 
@@ -305,13 +290,5 @@ proptest! {
             prop_assert!(took.is_none_or(|n| (1..=bytes.len()).contains(&n)));
             prop_assert!(skip.is_none_or(|n| (1..=bytes.len()).contains(&n)));
         }
-    }
-}
-
-fn took_and_skip<T>(parsed: Parsed<T>) -> (Option<usize>, Option<usize>) {
-    match parsed {
-        Parsed::Complete(_, bytes) => (Some(bytes), None),
-        Parsed::NeedMore => (None, None),
-        Parsed::Bad(bad) => (None, bad.skip),
     }
 }

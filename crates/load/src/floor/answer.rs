@@ -164,6 +164,7 @@ pub(super) fn refusal(bad: BadWire) -> Reply<'static> {
         Because::KeyTooLong | Because::KeyByte => Reply::ClientError(b"bad command line format"),
         Because::ValueTooLong => Reply::ServerError(b"object too large for cache"),
         Because::ValueEnd => Reply::ClientError(b"bad data chunk"),
-        Because::LineTooLong => Reply::ClientError(b"line too long"),
+        // What else there is cannot be wrong with a message of this protocol.
+        _ => Reply::ClientError(b"line too long"),
     }
 }

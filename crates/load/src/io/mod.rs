@@ -2,14 +2,31 @@
 //! `io_uring`, TLS over any of them) and what they mean (a protocol) know nothing of each other:
 //! the loop is written once and compiled for each pair.
 
+mod blocking;
 mod carry;
+mod epoll;
+mod loopback;
+mod outgoing;
+mod socket;
+mod tls;
+#[cfg(test)]
+mod trial;
+mod uring;
 
-#[allow(unused_imports)]
+pub(crate) use blocking::Blocking;
 pub(crate) use carry::Carry;
+pub(crate) use epoll::Epoll;
+pub(crate) use loopback::Loopback;
+pub(crate) use socket::{CONNECT_TIMEOUT, LinkOptions, connect};
+pub(crate) use tls::{Tls, Trust};
+pub(crate) use uring::Uring;
 
 use crate::outcome::ErrorKind;
 use std::io;
 use std::os::fd::OwnedFd;
+
+/// How much one read brings at most. One such buffer serves all connections of a thread.
+const CHUNK: usize = 64 << 10;
 
 /// Carries bytes over the connections of one thread, each named by its slot, counted from 0 in the
 /// order in which they were added.
@@ -18,6 +35,16 @@ use std::os::fd::OwnedFd;
 pub(crate) trait Io {
     /// What it is called in a result: `blocking`, `epoll`, `io_uring`.
     fn name(&self) -> &'static str;
+
+    /// Is told by a thread that it alone uses this from now on, before it does. What the kernel
+    /// keeps for a thread is made here.
+    fn take_up(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Is told by that thread that it has done its part: another one may take this up. What comes
+    /// meanwhile is not lost.
+    fn lay_down(&mut self) {}
 
     /// Takes a connected socket, and gives its slot.
     fn add(&mut self, socket: OwnedFd) -> io::Result<usize>;
@@ -35,8 +62,10 @@ pub(crate) trait Io {
     fn flush(&mut self, slot: usize);
 
     /// Waits until something happens on any connection, or until the moment (on the clock of
-    /// [`crate::clock::now_ns`]), and tells the sink all that happened. Without a moment it waits
-    /// until something happens. It may return early with nothing to tell.
+    /// [`crate::clock::now_ns`]), and tells the sink all that happened. A moment that has passed
+    /// (0 always has) makes it look without waiting. It may return early with nothing to tell; and
+    /// without a moment it returns after a second or two, so that the loop sees to replies that
+    /// never come.
     fn wait(&mut self, until_ns: Option<u64>, sink: &mut impl Sink) -> io::Result<()>;
 }
 

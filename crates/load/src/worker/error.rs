@@ -48,6 +48,12 @@ impl WorkerError {
         }
     }
 
+    /// The same, with more to say.
+    pub(crate) fn also(mut self, more: &str) -> WorkerError {
+        self.message = format!("{}; {more}", self.message);
+        self
+    }
+
     pub(super) fn into_event(self) -> Event {
         Event::Error {
             kind: self.kind.to_owned(),

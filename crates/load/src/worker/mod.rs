@@ -1,11 +1,14 @@
 //! The native client as a worker of the worker contract: JSON lines in, JSON lines out.
 //!
-//! It has no streams, statistics or files of its own, and does not know which server it drives.
+//! It has no statistics of its own, and does not know which server it drives.
 
+mod crew;
 mod describe;
 mod error;
+mod loops;
 mod options;
 mod phase;
+mod place;
 mod session;
 
 pub(crate) use error::WorkerError;
@@ -83,7 +86,7 @@ impl Worker {
                     out,
                     &Event::Written {
                         latencies,
-                        form: LatencyForm::Raw,
+                        form: LatencyForm::Histograms,
                     },
                 )?;
             }

@@ -1,27 +1,68 @@
 //! The clients, stores and options that there are: one table, for telling and for checking.
 
 use super::WorkerError;
-use crate::driver::{LinkOptions, Synchronous};
+use crate::io::LinkOptions;
+use crate::protocol::Synchronous;
 use roundtrip_model::names::unknown;
 use roundtrip_model::path::Options;
+use std::ops::RangeInclusive;
+use std::time::Duration;
 
 /// The clients.
 pub(super) const CLIENTS: [&str; 2] = ["native", "nothing"];
 /// The stores that each of them reaches.
-pub(super) const STORES: [&str; 3] = ["memcached", "floor", "sqlite"];
+pub(super) const STORES: [&str; 4] = ["memcached", "floor", "redis", "sqlite"];
 /// The options of `native` and what each may be; nothing for anything.
-pub(super) const OPTIONS: [(&str, &[&str]); 4] = [
+pub(super) const OPTIONS: [(&str, &[&str]); 10] = [
     ("depth", &[]),
-    ("transport", &["tcp", "unix"]),
+    ("transport", &["tcp", "unix", "tls"]),
     ("tcp_nodelay", &["true", "false"]),
     ("synchronous", &["full", "normal", "off"]),
+    ("io", &["auto", "blocking", "epoll", "io_uring"]),
+    ("protocol", &["memcached", "resp"]),
+    ("threads", &[]),
+    ("connections", &[]),
+    ("multiget", &[]),
+    ("reconnect_s", &[]),
 ];
+/// The most connections of one process.
+pub(super) const MOST_CONNECTIONS: u32 = 10_000;
+const MOST_THREADS: u32 = 256;
+const MOST_KEYS: u32 = 1000;
+const LONGEST_RECONNECT_S: u32 = 3600;
+
+/// How bytes travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum IoChoice {
+    /// `blocking` for one connection of a thread, `epoll` for more.
+    Auto,
+    Blocking,
+    Epoll,
+    Uring,
+}
+
+/// What is spoken with a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Speech {
+    Memcached,
+    Resp,
+}
 
 /// Options that were checked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Checked {
     pub(super) link: LinkOptions,
     pub(super) synchronous: Synchronous,
+    pub(super) io: IoChoice,
+    /// In the place of what the kind of store says.
+    pub(super) speech: Option<Speech>,
+    pub(super) threads: u32,
+    /// In the place of what `open` says.
+    pub(super) connections: Option<u32>,
+    /// The most keys of one request.
+    pub(super) group: u32,
+    /// How long a server may be away.
+    pub(super) patience: Duration,
 }
 
 /// Checks that a name is one of those that there are.
@@ -51,5 +92,41 @@ pub(super) fn check(options: &Options) -> Result<Checked, WorkerError> {
         synchronous: of("synchronous")
             .and_then(|text| text.parse().ok())
             .unwrap_or(Synchronous::Full),
+        io: match of("io") {
+            Some("blocking") => IoChoice::Blocking,
+            Some("epoll") => IoChoice::Epoll,
+            Some("io_uring") => IoChoice::Uring,
+            _ => IoChoice::Auto,
+        },
+        speech: of("protocol").map(|name| match name {
+            "resp" => Speech::Resp,
+            _ => Speech::Memcached,
+        }),
+        threads: number(options, "threads", 1..=MOST_THREADS)?.unwrap_or(1),
+        connections: number(options, "connections", 1..=MOST_CONNECTIONS)?,
+        group: number(options, "multiget", 1..=MOST_KEYS)?.unwrap_or(1),
+        patience: Duration::from_secs(
+            number(options, "reconnect_s", 0..=LONGEST_RECONNECT_S)?
+                .unwrap_or(10)
+                .into(),
+        ),
+    })
+}
+
+fn number(
+    options: &Options,
+    name: &str,
+    allowed: RangeInclusive<u32>,
+) -> Result<Option<u32>, WorkerError> {
+    let Some(text) = options.get(name) else {
+        return Ok(None);
+    };
+    let number = text.parse().ok().filter(|number| allowed.contains(number));
+    number.map(Some).ok_or_else(|| {
+        WorkerError::usage(format!(
+            "{name} `{text}` is not a number from {} to {}",
+            allowed.start(),
+            allowed.end()
+        ))
     })
 }

@@ -1,62 +1,87 @@
-//! A phase that is ready to go, and its latencies afterwards.
+//! A phase that is ready to go, and what is written of it afterwards.
 
 use super::WorkerError;
-use crate::driver::{Driver, Task};
-use crate::source::{InLoop, Prepared};
-use crate::timed::{self, Timing};
-use roundtrip_model::contract::{PhaseCommand, Purpose};
+use super::crew::Part;
+use crate::engine::{Counts, Ops, Plan, Record, Texts, slices};
+use crate::outcome::Tally;
+use crate::protocol::Task;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use roundtrip_model::Op;
+use roundtrip_model::contract::{Done, LatencyHistograms, PhaseCommand, Purpose};
+use roundtrip_model::stream::{MAX_VALUE_BYTES, Stream};
 use roundtrip_model::workload::Generate;
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use roundtrip_wire::memcached::key_is_valid;
 
-/// Preparations send so many at once, where a driver can.
+/// Preparations send so many at once on a connection, where a store can.
 const PREPARE_DEPTH: usize = 64;
-/// The deepest pipeline: what a path may ask for.
-const DEEPEST: u32 = 1_000_000;
+/// The most ops in flight in all.
+const MOST_IN_FLIGHT: usize = 4 << 20;
 
+/// A phase with everything made that can be made before the clock starts.
 #[derive(Debug)]
 pub(super) struct Ready {
     pub(super) command: PhaseCommand,
-    source: Source,
-    depth: usize,
-    latencies: Vec<u64>,
-}
-
-#[derive(Debug)]
-enum Source {
-    Prepared(Prepared),
-    InLoop(InLoop),
+    pub(super) texts: Texts,
+    pub(super) pace: Plan,
+    /// Places in flight of each connection.
+    pub(super) depth: usize,
+    /// The ops of each thread.
+    pub(super) parts: Vec<Ops>,
+    pub(super) threads: usize,
+    pub(super) seed: u64,
+    written: Option<LatencyHistograms>,
+    count: u64,
 }
 
 impl Ready {
-    /// Reads the stream and makes room for the latencies.
-    pub(super) fn new(command: PhaseCommand) -> Result<Ready, WorkerError> {
-        if command.count == 0 || !(1..=DEEPEST).contains(&command.depth) {
+    /// Plans the ops for so many threads and connections, each of which can have many in flight or
+    /// only one.
+    pub(super) fn new(
+        mut command: PhaseCommand,
+        threads: usize,
+        connections: usize,
+        pipelines: bool,
+    ) -> Result<Ready, WorkerError> {
+        let Some(mut stream) = command.plan.take() else {
+            return Err(WorkerError::protocol(
+                "a phase has no plan, and this client reads no stream files",
+            ));
+        };
+        check(&command, &stream)?;
+        stream.op = command.op;
+        let mut depth = command.depth as usize;
+        if depth.saturating_mul(connections) > MOST_IN_FLIGHT {
             return Err(WorkerError::usage(format!(
-                "phase `{}` has a count or depth of 0, or a depth above {DEEPEST}",
-                command.name
+                "{connections} connections of depth {depth} are more than {MOST_IN_FLIGHT} ops in \
+                 flight"
             )));
         }
-        let depth = match command.purpose {
-            Purpose::Prepare => PREPARE_DEPTH.max(command.depth as usize),
-            Purpose::Warmup | Purpose::Measure => command.depth as usize,
-        };
-        // Read even when it is not used: it bounds the count.
-        let prepared = Prepared::read(&command)?;
-        let source = match command.generate {
-            Generate::Prepared => Source::Prepared(prepared),
-            Generate::InLoop => Source::InLoop(InLoop::new(depth)),
-        };
+        if command.purpose == Purpose::Prepare {
+            depth = match pipelines {
+                true => depth.max(PREPARE_DEPTH),
+                false => 1,
+            };
+        }
+        let in_loop = command.generate == Generate::InLoop;
+        let part = |part| Ops::new(&stream, in_loop, part, threads as u64);
         Ok(Ready {
-            source,
+            texts: match in_loop {
+                true => Texts::in_loop(),
+                false => Texts::of(&stream),
+            },
+            pace: Plan::read(&command.pace, stream.seed, stream.len())?,
             depth,
-            // Anything but 0, so that the pages are there before the loop.
-            latencies: vec![u64::MAX; command.count as usize],
+            parts: (0..threads as u64).map(part).collect(),
+            threads,
+            seed: stream.seed,
+            written: None,
+            count: 0,
             command,
         })
     }
 
-    /// What the phase is to a driver.
+    /// What the phase is to a protocol.
     pub(super) fn task(&self) -> Task {
         Task {
             op: self.command.op,
@@ -65,33 +90,92 @@ impl Ready {
         }
     }
 
-    /// Runs the loop.
-    pub(super) fn run(&mut self, driver: &mut impl Driver) -> Result<Timing, WorkerError> {
-        let latencies = &mut self.latencies;
-        let timing = match &mut self.source {
-            Source::Prepared(source) => timed::run(driver, source, self.depth, latencies),
-            Source::InLoop(source) => timed::run(driver, source, self.depth, latencies),
-        }?;
-        driver.finish()?;
-        Ok(timing)
+    /// Puts together what the threads gave.
+    pub(super) fn done(&mut self, parts: Vec<Part>) -> Done {
+        let paced = matches!(self.pace, Plan::Open(_));
+        let mut whole = Record::new(0);
+        let (mut ends_ns, mut cache) = (Vec::new(), Tally::default());
+        let (mut user_ns, mut sys_ns, mut max_rss_bytes) = (0, 0, 0);
+        let started_ns = parts.iter().map(|part| part.record.started_ns).min();
+        let started_ns = started_ns.unwrap_or(0);
+        for mut part in parts {
+            user_ns += part.usage.user_ns;
+            sys_ns += part.usage.sys_ns;
+            max_rss_bytes = max_rss_bytes.max(part.usage.max_rss_bytes);
+            cache.merge(&part.cache);
+            ends_ns.push(std::mem::take(&mut part.record.slice_ends_ns));
+            whole.merge(part.record);
+        }
+        self.count = whole.finished();
+        let text = |counts: &Counts| STANDARD.encode(counts.to_histogram().to_bytes());
+        self.written = Some(LatencyHistograms {
+            service: text(&whole.service),
+            response: paced.then(|| text(&whole.response)),
+            slices_ns: slices(started_ns, &ends_ns),
+        });
+        Done {
+            started_ns,
+            ended_ns: whole.last_ns,
+            user_ns,
+            sys_ns,
+            outcomes: whole.tally.by_name(),
+            cache_outcomes: cache.by_name(),
+            max_rss_bytes: (max_rss_bytes > 0).then_some(max_rss_bytes),
+            carried: None,
+            lateness: paced.then(|| whole.lateness()),
+            gaps: whole.gaps,
+        }
     }
 
     /// Writes the latencies where they were asked for; says how many.
     pub(super) fn write_latencies(&self) -> Result<u64, WorkerError> {
-        let Some(path) = &self.command.latencies else {
+        let (Some(path), Some(written)) = (&self.command.latencies, &self.written) else {
             return Ok(0);
         };
-        write(path, &self.latencies).map_err(|e| {
+        let cannot = |e: &dyn std::fmt::Display| {
             WorkerError::io(format!("the latencies cannot be written: {path}: {e}"))
-        })?;
-        Ok(self.latencies.len() as u64)
+        };
+        let text = serde_json::to_vec(written).map_err(|e| cannot(&e))?;
+        std::fs::write(path, text).map_err(|e| cannot(&e))?;
+        Ok(self.count)
     }
 }
 
-fn write(path: &str, latencies: &[u64]) -> io::Result<()> {
-    let mut file = BufWriter::with_capacity(1 << 18, File::create(path)?);
-    for latency in latencies {
-        file.write_all(&latency.to_le_bytes())?;
+/// Refuses what cannot be done, before the clock starts.
+fn check(command: &PhaseCommand, stream: &Stream) -> Result<(), WorkerError> {
+    if command.count == 0 || command.depth == 0 {
+        return Err(WorkerError::usage(format!(
+            "phase `{}` has a count or depth of 0",
+            command.name
+        )));
     }
-    file.flush()
+    let mut ops = stream.mix.iter().map(|(op, _)| *op).chain([command.op]);
+    if ops.any(|op| op == Op::Scan) {
+        return Err(WorkerError::cannot(Op::Scan));
+    }
+    let (part, of) = stream.part;
+    if of == 0 || part >= of {
+        return Err(WorkerError::protocol(format!(
+            "there is no part {part} of {of}"
+        )));
+    }
+    if stream.len() != command.count {
+        return Err(WorkerError::protocol(format!(
+            "the plan holds {} operations where the phase has {}",
+            stream.len(),
+            command.count
+        )));
+    }
+    // What a key is made of besides its prefix is hexadecimal digits.
+    if !key_is_valid(&stream.key_maker().make(stream.first)) {
+        return Err(WorkerError::protocol(
+            "operation 0 has a key that cannot be sent",
+        ));
+    }
+    if stream.values.bytes > MAX_VALUE_BYTES {
+        return Err(WorkerError::protocol(
+            "operation 0 has a value that is too long",
+        ));
+    }
+    Ok(())
 }

@@ -1,29 +1,22 @@
-//! What is open between `open` and `close`, and which driver a phase runs on.
+//! What is open between `open` and `close`, and which of it a phase runs on.
 
 use super::WorkerError;
-use super::options::{self, CLIENTS, STORES, known};
+use super::loops::{aside, in_nothing, in_sqlite, wired};
+use super::options::{self, CLIENTS, Checked, STORES, known};
 use super::phase::Ready;
+use super::place::{Place, Server};
 use crate::clock;
-use crate::driver::{Driver, Memcached, MemcachedStore, Nothing, ReadAside, Sqlite, SqliteStore};
-use crate::outcome::Tally;
-use crate::timed::Timing;
 use roundtrip_model::Op;
-use roundtrip_model::contract::{Done, Endpoint, Open, PhaseCommand, Purpose, Target};
+use roundtrip_model::contract::{Carried, Done, Open, PhaseCommand, Purpose, Target};
 
 #[derive(Debug)]
 pub(super) struct Session {
-    store: Store,
-    cache: Option<MemcachedStore>,
+    checked: Checked,
+    store: Place,
+    cache: Option<Place>,
 }
 
-#[derive(Debug)]
-enum Store {
-    Nothing,
-    Memcached(MemcachedStore),
-    Sqlite(SqliteStore),
-}
-
-/// Which of the session's drivers a phase runs on.
+/// Which of the session's places a phase runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Store,
@@ -37,82 +30,96 @@ impl Session {
         known("client", &open.client, &CLIENTS)?;
         known("store", &open.store, &STORES)?;
         let checked = options::check(&open.options)?;
+        let connections = checked.connections.unwrap_or(open.connections);
         let started_ns = clock::now_ns();
-        if open.client == "nothing" {
-            let (store, cache) = (Store::Nothing, None);
-            return Ok((Session { store, cache }, clock::now_ns() - started_ns));
-        }
-        let store = match (open.store.as_str(), &open.endpoint) {
-            ("sqlite", Endpoint::File { path }) => {
-                Store::Sqlite(SqliteStore::open(path, checked.synchronous)?)
-            }
-            (_, Endpoint::Tls { .. }) => {
-                return Err(WorkerError::usage("this client does not speak TLS"));
-            }
-            ("sqlite", _) => return Err(WorkerError::usage("sqlite is reached by a file")),
-            (_, endpoint) => Store::Memcached(MemcachedStore::open(endpoint, checked.link)?),
+        let (store, cache) = if open.client == "nothing" {
+            (Place::nothing(connections)?, None)
+        } else {
+            let cache = open.cache.as_ref().map(|(kind, endpoint)| {
+                known("cache", kind, &["memcached", "floor", "redis"])?;
+                Place::open(kind, endpoint, connections, &checked)
+            });
+            let store = Place::open(&open.store, &open.endpoint, connections, &checked)?;
+            (store, cache.transpose()?)
         };
-        let cache = match &open.cache {
-            None => None,
-            Some((kind, endpoint)) => {
-                known("cache", kind, &["memcached", "floor"])?;
-                Some(MemcachedStore::open(endpoint, checked.link)?)
-            }
+        let session = Session {
+            checked,
+            store,
+            cache,
         };
-        Ok((Session { store, cache }, clock::now_ns() - started_ns))
+        Ok((session, clock::now_ns() - started_ns))
     }
 
     /// Gets a phase ready, or says why it cannot be.
     pub(super) fn prepare(&self, command: PhaseCommand) -> Result<Ready, WorkerError> {
-        let pipelines = match (self.way(&command)?, &self.store) {
-            (_, Store::Nothing) => true,
-            (Way::Aside, _) => false,
-            (Way::Cache, _) | (Way::Store, Store::Memcached(_)) => Memcached::PIPELINES,
-            (Way::Store, Store::Sqlite(_)) => Sqlite::PIPELINES,
+        let way = self.way(&command)?;
+        let place = self.place(way)?;
+        let prepares = command.purpose == Purpose::Prepare;
+        let (threads, pipelines) = match place {
+            Place::Nothing(threads) => (*threads, true),
+            _ if way == Way::Aside => (place.connections(), false),
+            // Several would only wait for one another's transaction.
+            Place::Sqlite(_) if prepares => (1, false),
+            Place::Sqlite(stores) => (stores.len(), false),
+            Place::Server(server) => (server.hands.len(), true),
         };
-        if !pipelines && command.depth > 1 && command.purpose != Purpose::Prepare {
+        if !pipelines && command.depth > 1 && !prepares {
             return Err(WorkerError::usage(format!(
                 "phase `{}` has depth {}, but {} does one at a time; leave depth out",
                 command.name,
                 command.depth,
-                if self.cache.is_some() {
-                    "reading through a cache"
-                } else {
-                    "sqlite"
+                match way {
+                    Way::Aside => "reading through a cache",
+                    Way::Store | Way::Cache => "sqlite",
                 },
             )));
         }
-        Ready::new(command)
+        let group = self.checked.group;
+        if command.op == Op::Get && !prepares && pipelines && group > command.depth {
+            return Err(WorkerError::usage(format!(
+                "multiget={group} needs as many places in flight; write depth={group} or more"
+            )));
+        }
+        Ready::new(command, threads, place.connections(), pipelines)
     }
 
     /// Runs a phase.
     pub(super) fn run(&mut self, ready: &mut Ready) -> Result<Done, WorkerError> {
-        let task = ready.task();
         let way = self.way(&ready.command)?;
-        match (way, &mut self.store, &mut self.cache) {
-            (_, Store::Nothing, _) => alone(ready, Nothing::new(task)),
-            (Way::Store, Store::Memcached(store), _) => alone(ready, Memcached::new(store, task)),
-            (Way::Store, Store::Sqlite(store), _) => alone(ready, Sqlite::new(store, task)?),
-            (Way::Cache, _, Some(cache)) => alone(ready, Memcached::new(cache, task)),
-            (Way::Aside, Store::Memcached(store), Some(cache)) => {
-                let store = Memcached::new(store, task);
-                aside(ready, ReadAside::new(Memcached::new(cache, task), store))
+        let checked = self.checked;
+        let (parts, carried) = match (way, &mut self.store, &mut self.cache) {
+            (Way::Aside, store, Some(Place::Server(cache))) => {
+                (aside(ready, &checked, store, cache)?, None)
             }
-            (Way::Aside, Store::Sqlite(store), Some(cache)) => {
-                let store = Sqlite::new(store, task)?;
-                aside(ready, ReadAside::new(Memcached::new(cache, task), store))
+            (Way::Cache, _, Some(Place::Server(server)))
+            | (Way::Store, Place::Server(server), _) => {
+                let parts = wired(ready, &checked, server)?;
+                (parts, Some(carried(server)))
             }
-            (Way::Cache | Way::Aside, _, None) => Err(no_cache()),
-        }
+            (Way::Store, Place::Sqlite(stores), _) => (in_sqlite(ready, stores)?, None),
+            (Way::Store, Place::Nothing(_), _) => (in_nothing(ready)?, None),
+            _ => return Err(no_cache()),
+        };
+        Ok(Done {
+            carried,
+            ..ready.done(parts)
+        })
     }
 
     fn way(&self, command: &PhaseCommand) -> Result<Way, WorkerError> {
         match (command.target, command.op, &self.cache) {
-            _ if matches!(self.store, Store::Nothing) => Ok(Way::Store),
+            _ if matches!(self.store, Place::Nothing(_)) => Ok(Way::Store),
             (Target::Cache, _, Some(_)) => Ok(Way::Cache),
             (Target::Cache, _, None) => Err(no_cache()),
             (Target::Store, Op::ReadAside, Some(_)) => Ok(Way::Aside),
             (Target::Store, _, _) => Ok(Way::Store),
+        }
+    }
+
+    fn place(&self, way: Way) -> Result<&Place, WorkerError> {
+        match way {
+            Way::Store => Ok(&self.store),
+            Way::Cache | Way::Aside => self.cache.as_ref().ok_or_else(no_cache),
         }
     }
 }
@@ -121,29 +128,14 @@ fn no_cache() -> WorkerError {
     WorkerError::usage("a phase concerns the cache, but `open` named none")
 }
 
-fn alone(ready: &mut Ready, mut driver: impl Driver) -> Result<Done, WorkerError> {
-    Ok(done(ready.run(&mut driver)?, Tally::default()))
-}
-
-fn aside<C, S>(ready: &mut Ready, mut driver: ReadAside<C, S>) -> Result<Done, WorkerError>
-where
-    ReadAside<C, S>: Driver,
-{
-    let timing = ready.run(&mut driver)?;
-    Ok(done(timing, driver.cache_outcomes))
-}
-
-fn done(timing: Timing, cache_outcomes: Tally) -> Done {
-    Done {
-        started_ns: timing.started_ns,
-        ended_ns: timing.ended_ns,
-        user_ns: timing.after.user_ns.saturating_sub(timing.before.user_ns),
-        sys_ns: timing.after.sys_ns.saturating_sub(timing.before.sys_ns),
-        outcomes: timing.outcomes.by_name(),
-        cache_outcomes: cache_outcomes.by_name(),
-        max_rss_bytes: (timing.after.max_rss_bytes > 0).then_some(timing.after.max_rss_bytes),
-        carried: None,
-        gaps: Vec::new(),
-        lateness: None,
+fn carried(server: &Server) -> Carried {
+    Carried {
+        io: server
+            .hands
+            .first()
+            .map_or("none", |hand| hand.carrier.name())
+            .to_owned(),
+        threads: server.hands.len() as u32,
+        connections: server.hands.iter().map(|hand| hand.down.len() as u32).sum(),
     }
 }

@@ -2,17 +2,24 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic)]
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+mod certified;
+
+#[allow(unused_imports)]
+pub use certified::Certified;
+
 use roundtrip_load::floor::Floor;
 use roundtrip_load::{FloorOptions, Listen, serve_worker};
-use roundtrip_model::Op;
 use roundtrip_model::contract::{
-    Command, Done, Endpoint, Event, Open, PhaseCommand, Purpose, Target,
+    Command, Done, Endpoint, Event, LatencyHistograms, Open, PhaseCommand, Purpose, Target,
 };
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{Distribution, Generate, KeyRecipe, Keys, ValueRecipe, Values};
+use roundtrip_model::{Histogram, Op};
 use roundtrip_process::{NOBODY, Owned, Settings, free_port, is_root};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -73,17 +80,95 @@ impl Memcached {
     }
 }
 
+impl Memcached {
+    /// Kills it, and starts another in its place.
+    pub fn restart(&mut self) {
+        self._child.kill();
+        self._child.wait(Duration::from_secs(20)).unwrap();
+        let port = self.address.rsplit_once(':').unwrap().1;
+        self._child = memcached(&["-l", "127.0.0.1", "-p", port, "-U", "0"]);
+        let connects = || TcpStream::connect(&self.address).is_ok();
+        assert!(answers(&mut self._child, connects));
+    }
+}
+
+/// A real Redis, which dies with this value.
+pub struct Redis {
+    _child: Owned,
+    _directory: TempDir,
+    pub address: String,
+}
+
+impl Redis {
+    pub fn start() -> Redis {
+        for _ in 0..5 {
+            let directory = tempfile::tempdir().unwrap();
+            let port = free_port().unwrap();
+            let place = directory.path().to_str().unwrap();
+            let mut child = server(
+                "redis-server",
+                &[
+                    "--port",
+                    &port.to_string(),
+                    "--bind",
+                    "127.0.0.1",
+                    "--save",
+                    "",
+                    "--dir",
+                    place,
+                ],
+                None,
+            );
+            let address = format!("127.0.0.1:{port}");
+            if answers(&mut child, || TcpStream::connect(&address).is_ok()) {
+                return Redis {
+                    _child: child,
+                    _directory: directory,
+                    address,
+                };
+            }
+        }
+        panic!("redis does not start");
+    }
+
+    /// The text that a command is answered with.
+    pub fn ask(&self, command: &str) -> String {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        (&stream)
+            .write_all(format!("{command}\r\n").as_bytes())
+            .unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut head = String::new();
+        reader.read_line(&mut head).unwrap();
+        let length = head.trim().strip_prefix('$').unwrap().parse().unwrap();
+        let mut text = vec![0; length];
+        reader.read_exact(&mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    pub fn hits_and_misses(&self) -> (u64, u64) {
+        let text = self.ask("INFO stats");
+        let of = |name: &str| {
+            let value = text.lines().find_map(|line| line.strip_prefix(name));
+            value.unwrap().parse().unwrap()
+        };
+        (of("keyspace_hits:"), of("keyspace_misses:"))
+    }
+}
+
 fn memcached(arguments: &[&str]) -> Owned {
-    let mut command = std::process::Command::new("memcached");
+    server("memcached", arguments, is_root().then_some(NOBODY))
+}
+
+fn server(program: &str, arguments: &[&str], run_as: Option<u32>) -> Owned {
+    let mut command = std::process::Command::new(program);
     command
+        .stdout(Stdio::null())
         .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::null());
-    let settings = Settings {
-        cpus: None,
-        run_as: is_root().then_some(NOBODY),
-    };
-    Owned::spawn(&mut command, &settings).expect("apt-get install memcached")
+    let settings = Settings { cpus: None, run_as };
+    Owned::spawn(&mut command, &settings).expect("apt-get install memcached redis-server")
 }
 
 fn answers(child: &mut Owned, connects: impl Fn() -> bool) -> bool {
@@ -172,10 +257,6 @@ impl Phases {
 
     pub fn phase_of(&mut self, op: Op, stream: &Stream) -> PhaseCommand {
         self.made += 1;
-        let path = self.directory.path().join(format!("{}.stream", self.made));
-        let mut bytes = stream.header().to_vec();
-        stream.operations().for_each(|op| op.encode(&mut bytes));
-        std::fs::write(&path, bytes).unwrap();
         let latencies = self.directory.path().join(format!("{}.ns", self.made));
         PhaseCommand {
             name: op.name().to_owned(),
@@ -183,8 +264,11 @@ impl Phases {
             purpose: Purpose::Measure,
             target: Target::Store,
             count: stream.len(),
-            stream: path.display().to_string(),
-            plan: None,
+            stream: String::new(),
+            plan: Some(Box::new(Stream {
+                op,
+                ..stream.clone()
+            })),
             latencies: Some(latencies.display().to_string()),
             ttl_s: 0,
             depth: 1,
@@ -218,12 +302,13 @@ pub fn stream(count: u64, hit_ratio: f64, value_bytes: u32) -> Stream {
     }
 }
 
-pub fn latencies(phase: &PhaseCommand) -> Vec<u64> {
-    std::fs::read(phase.latencies.as_ref().unwrap())
-        .unwrap()
-        .chunks_exact(8)
-        .map(|bytes| u64::from_le_bytes(bytes.try_into().unwrap()))
-        .collect()
+pub fn latencies(phase: &PhaseCommand) -> LatencyHistograms {
+    let text = std::fs::read(phase.latencies.as_ref().unwrap()).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+pub fn histogram(text: &str) -> Histogram {
+    Histogram::from_bytes(&STANDARD.decode(text).unwrap()).unwrap()
 }
 
 /// Says everything to a worker at once; its exit code, and what it answered.

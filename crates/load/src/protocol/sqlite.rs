@@ -1,10 +1,10 @@
 //! SQLite: a durable store that needs no server. One table, prepared statements, a commit an op;
 //! a preparation is one transaction.
 
-use super::{Driver, Task};
+use super::{Call, Task};
 use crate::clock;
-use crate::outcome::{ErrorKind, Outcome};
-use crate::source::Operation;
+use crate::engine::Texts;
+use crate::outcome::{ErrorKind, Outcome, Tally};
 use crate::worker::WorkerError;
 use roundtrip_model::Op;
 use rusqlite::{Connection, ErrorCode, Statement};
@@ -18,6 +18,8 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS kv (\
 const GET: &str = "SELECT value, expires FROM kv WHERE key = ?1";
 const SET: &str = "INSERT INTO kv (key, value, expires) VALUES (?1, ?2, ?3) \
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires";
+const INSERT: &str =
+    "INSERT INTO kv (key, value, expires) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO NOTHING";
 const DELETE: &str = "DELETE FROM kv WHERE key = ?1 AND (expires = 0 OR expires > ?2)";
 const INCR: &str = "UPDATE kv SET value = CAST(CAST(value AS INTEGER) + 1 AS BLOB) \
     WHERE key = ?1 AND (expires = 0 OR expires > ?2)";
@@ -74,23 +76,23 @@ impl SqliteStore {
 #[derive(Debug)]
 pub(crate) struct Sqlite<'a> {
     connection: &'a Connection,
-    statement: Statement<'a>,
+    get: Statement<'a>,
+    set: Statement<'a>,
+    insert: Statement<'a>,
+    delete: Statement<'a>,
+    incr: Statement<'a>,
+    /// The value that is being written.
+    value: Vec<u8>,
     task: Task,
 }
 
 impl<'a> Sqlite<'a> {
     pub(crate) fn new(store: &'a SqliteStore, task: Task) -> Result<Sqlite<'a>, WorkerError> {
         let connection = &store.0;
-        let text = match task.op {
-            Op::Get | Op::ReadAside => GET,
-            Op::Set => SET,
-            Op::Delete => DELETE,
-            Op::Incr => INCR,
-            Op::Insert | Op::ReadModifyWrite | Op::Scan | Op::Mix => {
-                return Err(WorkerError::cannot(task.op));
-            }
-        };
-        let statement = connection.prepare(text).map_err(failed)?;
+        if task.op == Op::Scan {
+            return Err(WorkerError::cannot(task.op));
+        }
+        let prepared = |text| connection.prepare(text).map_err(failed);
         if task.prepare {
             connection
                 .execute_batch("BEGIN IMMEDIATE")
@@ -98,15 +100,20 @@ impl<'a> Sqlite<'a> {
         }
         Ok(Sqlite {
             connection,
-            statement,
+            get: prepared(GET)?,
+            set: prepared(SET)?,
+            insert: prepared(INSERT)?,
+            delete: prepared(DELETE)?,
+            incr: prepared(INCR)?,
+            value: Vec::new(),
             task,
         })
     }
 
     #[inline]
-    fn read(&mut self, operation: Operation<'_>) -> rusqlite::Result<Outcome> {
-        self.statement.raw_bind_parameter(1, operation.key)?;
-        let mut rows = self.statement.raw_query();
+    fn read(&mut self, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
+        self.get.raw_bind_parameter(1, texts.keys.get(index))?;
+        let mut rows = self.get.raw_query();
         let Some(row) = rows.next()? else {
             return Ok(Outcome::Miss);
         };
@@ -114,65 +121,77 @@ impl<'a> Sqlite<'a> {
         if expires != 0 && expires <= clock::unix_s() as i64 {
             return Ok(Outcome::Miss);
         }
-        Ok(match row.get_ref(0)?.as_blob()? == operation.value {
+        let value = row.get_ref(0)?.as_blob()?;
+        Ok(match texts.values.is(index, value) {
             true => Outcome::Hit,
             false => Outcome::Wrong,
         })
     }
 
+    /// Writes a key: any, or only one that is not there.
     #[inline]
-    fn write(&mut self, operation: Operation<'_>) -> rusqlite::Result<Outcome> {
+    fn write(&mut self, op: Op, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
         let expires = match self.task.ttl_s {
             0 => 0,
             ttl_s => clock::unix_s() as i64 + i64::from(ttl_s),
         };
-        self.statement.raw_bind_parameter(1, operation.key)?;
-        self.statement.raw_bind_parameter(2, operation.value)?;
-        self.statement.raw_bind_parameter(3, expires)?;
-        self.statement.raw_execute()?;
-        Ok(Outcome::Stored)
+        self.value.clear();
+        texts.values.write(index, &mut self.value);
+        let statement = match op {
+            Op::Insert => &mut self.insert,
+            _ => &mut self.set,
+        };
+        statement.raw_bind_parameter(1, texts.keys.get(index))?;
+        statement.raw_bind_parameter(2, self.value.as_slice())?;
+        statement.raw_bind_parameter(3, expires)?;
+        Ok(match statement.raw_execute()? {
+            0 => Outcome::Error(ErrorKind::Refused),
+            _ => Outcome::Stored,
+        })
     }
 
     #[inline]
-    fn change(&mut self, operation: Operation<'_>) -> rusqlite::Result<Outcome> {
-        self.statement.raw_bind_parameter(1, operation.key)?;
-        self.statement
-            .raw_bind_parameter(2, clock::unix_s() as i64)?;
-        Ok(match self.statement.raw_execute()? {
+    fn change(&mut self, op: Op, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
+        let statement = match op {
+            Op::Delete => &mut self.delete,
+            _ => &mut self.incr,
+        };
+        statement.raw_bind_parameter(1, texts.keys.get(index))?;
+        statement.raw_bind_parameter(2, clock::unix_s() as i64)?;
+        Ok(match statement.raw_execute()? {
             0 => Outcome::NotFound,
             _ => Outcome::Done,
         })
     }
+
+    #[inline]
+    fn do_it(&mut self, op: Op, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
+        match op {
+            Op::Get | Op::ReadAside => self.read(index, texts),
+            Op::Set | Op::Insert => self.write(op, index, texts),
+            Op::Delete | Op::Incr => self.change(op, index, texts),
+            Op::ReadModifyWrite => match self.read(index, texts)? {
+                Outcome::Hit => self.write(Op::Set, index, texts),
+                other => Ok(other),
+            },
+            // No stream has them as the op of an operation.
+            Op::Scan | Op::Mix => Ok(Outcome::Error(ErrorKind::Refused)),
+        }
+    }
 }
 
-impl Driver for Sqlite<'_> {
-    /// A call is done when it returns.
-    const PIPELINES: bool = false;
-
+impl Call for Sqlite<'_> {
     #[inline]
-    fn send(&mut self, _: Operation<'_>) -> Result<(), WorkerError> {
-        Ok(())
+    fn call(&mut self, op: Op, index: u64, texts: &mut Texts) -> Result<Outcome, WorkerError> {
+        let done = self.do_it(op, index, texts);
+        Ok(done.unwrap_or_else(|e| Outcome::Error(kind(&e))))
     }
 
-    #[inline]
-    fn flush(&mut self) {}
-
-    #[inline]
-    fn receive(&mut self, operation: Operation<'_>) -> Outcome {
-        let done = match self.task.op {
-            Op::Get | Op::ReadAside => self.read(operation),
-            Op::Set => self.write(operation),
-            // Of the others there is no statement.
-            _ => self.change(operation),
-        };
-        done.unwrap_or_else(|e| Outcome::Error(kind(&e)))
-    }
-
-    fn finish(&mut self) -> Result<(), WorkerError> {
-        match self.task.prepare {
-            true => self.connection.execute_batch("COMMIT").map_err(failed),
-            false => Ok(()),
+    fn finish(&mut self) -> Result<Tally, WorkerError> {
+        if self.task.prepare {
+            self.connection.execute_batch("COMMIT").map_err(failed)?;
         }
+        Ok(Tally::default())
     }
 }
 

@@ -1,0 +1,436 @@
+//! The loop. There is one, composed of small parts that know nothing of each other and compiled
+//! for each combination of them:
+//!
+//! | part | says | file |
+//! |---|---|---|
+//! | pace | when ops start | `pace` |
+//! | ops | what is done, on which key | `ops` |
+//! | texts | the bytes of keys and values | `text` |
+//! | lanes | what is in flight where; lost connections | `lane`, `mend` |
+//! | protocol | what bytes mean | [`crate::protocol`] |
+//! | io | how bytes travel | [`crate::io`] |
+//! | record | what is written down | `record`, `counts` |
+//!
+//! A thread runs one loop over connections of its own; [`crate::worker`] has the threads.
+
+mod counts;
+mod lane;
+mod mend;
+mod ops;
+mod pace;
+mod record;
+mod text;
+
+pub(crate) use counts::Counts;
+pub(crate) use mend::Mender;
+pub(crate) use ops::Ops;
+pub(crate) use pace::{Closed, Pace, Plan};
+pub(crate) use record::{Record, slices};
+pub(crate) use text::Texts;
+
+use crate::clock;
+use crate::io::{Io, Sink};
+use crate::outcome::{ErrorKind, Outcome, Tally};
+use crate::protocol::{Answer, Flight, Protocol};
+use crate::worker::WorkerError;
+use lane::Lane;
+use mend::Down;
+use roundtrip_model::Op;
+use std::collections::VecDeque;
+
+/// A reply that does not come within this time is given up, and its connection with it.
+pub(crate) const REPLY_TIMEOUT_NS: u64 = 10_000_000_000;
+/// How often replies that do not come are looked for.
+const LOOK_NS: u64 = 1_000_000_000;
+/// Before an op is due its thread stops sleeping and looks without waiting, because a sleep ends
+/// some tens of microseconds late.
+pub(crate) const SPIN_NS: u64 = 60_000;
+/// The most gaps that are listed.
+const MOST_GAPS: usize = 4000;
+
+/// How a loop is to run.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Places in flight of a connection.
+    pub(crate) depth: usize,
+    /// The most keys that one request may have.
+    pub(crate) group: usize,
+    /// The number of this thread's first connection.
+    pub(crate) first_connection: usize,
+    /// How lost connections come back; `None` where there are none to lose.
+    pub(crate) mender: Option<Mender>,
+}
+
+/// A loop, ready to go.
+pub(crate) struct Course<P, C> {
+    settings: Settings,
+    protocol: P,
+    pace: C,
+    ops: Ops,
+    texts: Texts,
+    lanes: Vec<Lane>,
+    /// Lanes with a place, where ops wait for their moment.
+    free: VecDeque<usize>,
+    down: Vec<Down>,
+    /// Indices of the keys of a request that is being made.
+    keys: Vec<u64>,
+    touched: Vec<usize>,
+    pub(crate) record: Record,
+}
+
+impl<P: Protocol, C: Pace> Course<P, C> {
+    /// A loop over lanes of which some are down from before.
+    pub(crate) fn new(
+        settings: Settings,
+        protocol: P,
+        pace: C,
+        ops: Ops,
+        texts: Texts,
+        lanes_down: &[bool],
+    ) -> Course<P, C> {
+        let depth = settings.depth;
+        let lane = |down: &bool| Lane {
+            down: *down,
+            ..Lane::new(depth)
+        };
+        Course {
+            record: Record::new(ops.count()),
+            lanes: lanes_down.iter().map(lane).collect(),
+            free: VecDeque::with_capacity(lanes_down.len()),
+            down: Vec::new(),
+            keys: Vec::with_capacity(settings.group),
+            touched: Vec::with_capacity(lanes_down.len()),
+            settings,
+            protocol,
+            pace,
+            ops,
+            texts,
+        }
+    }
+
+    /// Runs to the end of its ops, from an agreed moment on.
+    pub(crate) fn run(&mut self, io: &mut impl Io, start_ns: u64) -> Result<(), WorkerError> {
+        self.record.start(start_ns);
+        let mut looked_ns = start_ns;
+        for slot in 0..self.lanes.len() {
+            if self.lanes[slot].down {
+                self.down.push(Down::new(slot, start_ns, true));
+            } else {
+                self.open_lane(io, slot, start_ns);
+            }
+        }
+        while !self.record.is_whole() {
+            if !self.down.is_empty() {
+                self.mend(io)?;
+            }
+            let until_ns = self.launch(io);
+            let finished = self.record.finished();
+            io.wait(until_ns, self)
+                .map_err(|e| WorkerError::io(format!("{}: {e}", io.name())))?;
+            if let Some(trouble) = self.protocol.trouble() {
+                return Err(trouble);
+            }
+            // Most often a reply has brought the time with it.
+            let now_ns = match self.record.finished() == finished {
+                true => clock::now_ns(),
+                false => self.record.last_ns,
+            };
+            if now_ns.saturating_sub(looked_ns) > LOOK_NS {
+                looked_ns = now_ns;
+                self.look_for_missing(now_ns);
+            }
+        }
+        let ended_ns = self.record.last_ns;
+        for down in std::mem::take(&mut self.down) {
+            self.write_gap(&down, ended_ns);
+        }
+        Ok(())
+    }
+
+    /// Which lanes are without a connection now.
+    pub(crate) fn lanes_down(&self) -> Vec<bool> {
+        self.lanes.iter().map(|lane| lane.down).collect()
+    }
+
+    /// Ends the phase.
+    pub(crate) fn finish(mut self) -> Result<(Record, Tally), WorkerError> {
+        let cache = self.protocol.finish()?;
+        Ok((self.record, cache))
+    }
+
+    /// Puts a connection to use.
+    fn open_lane(&mut self, io: &mut impl Io, slot: usize, now_ns: u64) {
+        self.lanes[slot].free_ns = now_ns;
+        if C::OPEN {
+            self.list(slot);
+        } else {
+            let sent_ns = clock::now_ns().max(now_ns);
+            self.fill(slot, sent_ns, self.settings.depth, io.output(slot));
+            io.flush(slot);
+        }
+    }
+
+    /// Starts the ops that are due on lanes that have a place. Gives the moment until which to
+    /// wait: the next that brings something to do by itself.
+    #[inline]
+    fn launch(&mut self, io: &mut impl Io) -> Option<u64> {
+        let mut until_ns = self.down.iter().map(|down| down.next_try_ns).min();
+        if !C::OPEN || self.ops.is_over() || self.free.is_empty() {
+            return until_ns;
+        }
+        let now_ns = clock::now_ns();
+        while self.is_due(now_ns) && !self.ops.is_over() {
+            let Some(slot) = self.free.pop_front() else {
+                break;
+            };
+            self.lanes[slot].listed = false;
+            self.fill(slot, now_ns, self.settings.group, io.output(slot));
+            self.touched.push(slot);
+            self.list(slot);
+        }
+        for slot in self.touched.drain(..) {
+            io.flush(slot);
+        }
+        if !self.free.is_empty() && !self.ops.is_over() {
+            let due_ns = self.record.started_ns + self.pace.due_ns();
+            let wake_ns = match due_ns.saturating_sub(SPIN_NS) {
+                // So close that it looks without waiting.
+                wake_ns if wake_ns <= now_ns => 0,
+                wake_ns => wake_ns,
+            };
+            until_ns = Some(until_ns.map_or(wake_ns, |until_ns| until_ns.min(wake_ns)));
+        }
+        until_ns
+    }
+
+    #[inline]
+    fn is_due(&self, now_ns: u64) -> bool {
+        !C::OPEN || self.record.started_ns + self.pace.due_ns() <= now_ns
+    }
+
+    /// Lists a lane that has a place, once.
+    fn list(&mut self, slot: usize) {
+        let lane = &mut self.lanes[slot];
+        if !lane.listed && !lane.down && lane.flights.len() < self.settings.depth {
+            lane.listed = true;
+            self.free.push_back(slot);
+        }
+    }
+
+    /// Makes requests for a lane: at most `most`, as many as have a place and are due.
+    #[inline]
+    fn fill(&mut self, slot: usize, now_ns: u64, most: usize, out: &mut Vec<u8>) {
+        let room = self.settings.depth - self.lanes[slot].flights.len();
+        let mut left = room.min(most);
+        while left > 0 && self.is_due(now_ns) {
+            let Some(next) = self.ops.peek() else { break };
+            if P::GROUPS && self.settings.group > 1 && next.op == Op::Get {
+                left -= self.request_group(slot, now_ns, left, out);
+                continue;
+            }
+            self.protocol
+                .request(next.op, next.index, &mut self.texts, out);
+            self.start(slot, next.op, next.index, now_ns);
+            left -= 1;
+        }
+    }
+
+    /// Makes one request of the reads that may go now; says how many.
+    fn request_group(&mut self, slot: usize, now_ns: u64, most: usize, out: &mut Vec<u8>) -> usize {
+        let most = most.min(self.settings.group);
+        self.keys.clear();
+        while self.keys.len() < most && self.is_due(now_ns) {
+            match self.ops.peek() {
+                Some(next) if next.op == Op::Get => {
+                    self.keys.push(next.index);
+                    self.start(slot, next.op, next.index, now_ns);
+                }
+                _ => break,
+            }
+        }
+        let size = self.keys.len();
+        let flights = self.lanes[slot].flights.iter_mut().rev().take(size);
+        for (behind, flight) in flights.enumerate() {
+            flight.behind = behind as u16;
+            flight.opens = if behind + 1 == size { size as u16 } else { 0 };
+        }
+        self.protocol.open_group(size, out);
+        for index in &self.keys {
+            self.protocol.group_key(self.texts.keys.get(*index), out);
+        }
+        self.protocol.close_group(out);
+        size
+    }
+
+    /// Takes the next op for a lane.
+    #[inline]
+    fn start(&mut self, slot: usize, op: Op, index: u64, now_ns: u64) {
+        let lane = &mut self.lanes[slot];
+        let mut intended_ns = now_ns;
+        if C::OPEN {
+            intended_ns = self.record.started_ns + self.pace.due_ns();
+            self.record
+                .late(now_ns.saturating_sub(intended_ns.max(lane.free_ns)));
+        }
+        lane.flights.push_back(Flight {
+            index,
+            sent_ns: now_ns,
+            intended_ns,
+            op,
+            opens: 1,
+            behind: 0,
+        });
+        self.ops.advance();
+        self.pace.advance();
+    }
+
+    /// Ends all ops in flight on a lane, and the lane's connection.
+    fn fail(&mut self, slot: usize, kind: ErrorKind, at_ns: u64) {
+        let lane = &mut self.lanes[slot];
+        if lane.down {
+            return;
+        }
+        for flight in lane.flights.drain(..) {
+            let (sent_ns, intended_ns) = (flight.sent_ns, flight.intended_ns);
+            let outcome = Outcome::Error(kind);
+            self.record
+                .end(C::OPEN, outcome, sent_ns, intended_ns, at_ns);
+        }
+        self.record.last_ns = self.record.last_ns.max(at_ns);
+        lane.down = true;
+        self.down.push(Down::new(slot, at_ns, lane.answered));
+        lane.answered = false;
+        if lane.listed {
+            lane.listed = false;
+            self.free.retain(|listed| *listed != slot);
+        }
+    }
+
+    /// Tries to connect the lanes whose time it is.
+    fn mend(&mut self, io: &mut impl Io) -> Result<(), WorkerError> {
+        let Some(mender) = self.settings.mender.clone() else {
+            return Err(WorkerError::internal(
+                "a store without a connection lost one",
+            ));
+        };
+        let mut now_ns = clock::now_ns();
+        let mut i = 0;
+        while i < self.down.len() {
+            if self.down[i].next_try_ns > now_ns {
+                i += 1;
+                continue;
+            }
+            let tried = self.down[i].try_again(&mender, now_ns)?;
+            now_ns = clock::now_ns();
+            let Some(socket) = tried else {
+                i += 1;
+                continue;
+            };
+            let down = self.down.swap_remove(i);
+            io.replace(down.slot, socket)
+                .map_err(|e| WorkerError::io(format!("{}: {e}", io.name())))?;
+            self.write_gap(&down, now_ns);
+            self.lanes[down.slot].down = false;
+            self.open_lane(io, down.slot, now_ns);
+        }
+        Ok(())
+    }
+
+    fn write_gap(&mut self, down: &Down, now_ns: u64) {
+        if self.record.gaps.len() < MOST_GAPS {
+            let first = self.settings.first_connection;
+            let gap = down.gap(first, self.record.started_ns, now_ns);
+            self.record.gaps.push(gap);
+        }
+    }
+
+    /// Gives up the connections whose first reply is too late.
+    fn look_for_missing(&mut self, now_ns: u64) {
+        for slot in 0..self.lanes.len() {
+            let first = self.lanes[slot].flights.front();
+            if first.is_some_and(|first| first.sent_ns + REPLY_TIMEOUT_NS < now_ns) {
+                self.fail(slot, ErrorKind::Timeout, now_ns);
+            }
+        }
+    }
+
+    /// Reads the replies that came on a lane; says how many bytes they took.
+    #[inline]
+    fn read(
+        &mut self,
+        slot: usize,
+        bytes: &[u8],
+        at_ns: u64,
+        output: &mut Vec<u8>,
+    ) -> Result<usize, ErrorKind> {
+        let lane = &mut self.lanes[slot];
+        let mut used = 0;
+        while let Some(flight) = lane.flights.front() {
+            match self.protocol.reply(&bytes[used..], flight, &mut self.texts) {
+                Answer::Ended(outcome, bytes) => {
+                    used += bytes;
+                    let (sent_ns, intended_ns) = (flight.sent_ns, flight.intended_ns);
+                    self.record
+                        .end(C::OPEN, outcome, sent_ns, intended_ns, at_ns);
+                    lane.flights.pop_front();
+                }
+                Answer::Then(op, bytes) => {
+                    used += bytes;
+                    let next = Flight { op, ..*flight };
+                    lane.flights.pop_front();
+                    lane.flights.push_back(next);
+                    self.protocol
+                        .request(op, next.index, &mut self.texts, output);
+                }
+                Answer::NeedMore => return Ok(used),
+                Answer::Lost(kind) => return Err(kind),
+            }
+        }
+        match used == bytes.len() {
+            true => Ok(used),
+            // Nothing was asked that this could answer.
+            false => Err(ErrorKind::Protocol),
+        }
+    }
+}
+
+impl<P: Protocol, C: Pace> Sink for Course<P, C> {
+    #[inline]
+    fn arrived(
+        &mut self,
+        slot: usize,
+        bytes: &[u8],
+        at_ns: u64,
+        output: &mut Vec<u8>,
+    ) -> Result<usize, ErrorKind> {
+        if self.lanes[slot].down {
+            return Err(ErrorKind::Connection);
+        }
+        self.record.last_ns = at_ns;
+        let was_full = self.lanes[slot].flights.len() == self.settings.depth;
+        match self.read(slot, bytes, at_ns, output) {
+            Ok(used) => {
+                let lane = &mut self.lanes[slot];
+                lane.answered = true;
+                if C::OPEN {
+                    if was_full && lane.flights.len() < self.settings.depth {
+                        lane.free_ns = at_ns;
+                    }
+                    self.fill(slot, at_ns, self.settings.depth, output);
+                    self.list(slot);
+                } else if lane.flights.is_empty() {
+                    self.fill(slot, at_ns, self.settings.depth, output);
+                }
+                Ok(used)
+            }
+            Err(kind) => {
+                self.fail(slot, kind, at_ns);
+                Err(kind)
+            }
+        }
+    }
+
+    fn lost(&mut self, slot: usize, kind: ErrorKind) {
+        self.fail(slot, kind, clock::now_ns());
+    }
+}

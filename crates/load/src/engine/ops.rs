@@ -1,0 +1,118 @@
+//! The ops of one thread's part of a phase, in order: planned beforehand while they are few, and
+//! in place otherwise, so that memory is bounded whatever the count is.
+
+use roundtrip_model::Op;
+use roundtrip_model::stream::{OpMaker, Stream};
+
+/// The most ops that are planned beforehand: 64 MiB of them.
+const TABLE_OPS: u64 = 8 << 20;
+/// A packed op is an index and, below it, the op.
+const OP_BITS: u32 = 8;
+
+/// What is done next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Next {
+    pub(crate) op: Op,
+    /// The index of its key and value.
+    pub(crate) index: u64,
+}
+
+/// The ops of a part of a stream.
+#[derive(Clone, Debug)]
+pub(crate) struct Ops {
+    maker: OpMaker,
+    op: Op,
+    part: (u64, u64),
+    /// Operation `i` is on key `i` of this process's part, as the published loop had it.
+    in_loop: Option<(u64, u64)>,
+    planned: Vec<u64>,
+    at: u64,
+    count: u64,
+}
+
+impl Ops {
+    /// The ops of part `part` of `of` of what a process does.
+    pub(crate) fn new(stream: &Stream, in_loop: bool, part: u64, of: u64) -> Ops {
+        let (process, processes) = stream.part;
+        let stream = Stream {
+            part: (process + part * processes, processes * of),
+            ..stream.clone()
+        };
+        let count = match stream.part.0 < stream.count {
+            true => stream.len(),
+            false => 0,
+        };
+        let mut ops = Ops {
+            in_loop: in_loop.then_some((part, of)),
+            maker: OpMaker::new(&stream),
+            op: stream.op,
+            part: stream.part,
+            planned: Vec::new(),
+            at: 0,
+            count,
+        };
+        if ops.count <= TABLE_OPS {
+            let packed: Option<Vec<u64>> = (0..ops.count).map(|i| pack(ops.plan(i))).collect();
+            ops.planned = packed.unwrap_or_default();
+        }
+        ops
+    }
+
+    /// How many there are in all.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether all were taken.
+    #[inline]
+    pub(crate) fn is_over(&self) -> bool {
+        self.at == self.count
+    }
+
+    /// The next op, which stays the next one.
+    #[inline]
+    pub(crate) fn peek(&self) -> Option<Next> {
+        match self.planned.get(self.at as usize) {
+            Some(packed) => Some(unpack(*packed)),
+            None if self.is_over() => None,
+            None => Some(self.plan(self.at)),
+        }
+    }
+
+    /// Goes on to the op after it.
+    #[inline]
+    pub(crate) fn advance(&mut self) {
+        self.at += 1;
+    }
+
+    #[inline]
+    fn plan(&self, i: u64) -> Next {
+        if let Some((part, of)) = self.in_loop {
+            return Next {
+                op: self.op,
+                index: part + i * of,
+            };
+        }
+        let (part, of) = self.part;
+        let planned = self.maker.planned(part + i * of);
+        Next {
+            op: planned.op,
+            index: planned.index,
+        }
+    }
+}
+
+/// `None` for an index that does not fit.
+fn pack(next: Next) -> Option<u64> {
+    (next.index < 1 << (64 - OP_BITS)).then_some(next.index << OP_BITS | next.op as u64)
+}
+
+#[inline]
+fn unpack(packed: u64) -> Next {
+    let op = (packed & ((1 << OP_BITS) - 1)) as usize;
+    Next {
+        // What was packed is always one of them.
+        op: Op::ALL.get(op).copied().unwrap_or(Op::Get),
+        index: packed >> OP_BITS,
+    }
+}

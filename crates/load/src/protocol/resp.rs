@@ -1,0 +1,205 @@
+//! Redis, or anything else that speaks RESP.
+
+use super::{Answer, Flight, Protocol, Task, after_read, reads};
+use crate::engine::Texts;
+use crate::outcome::{ErrorKind, Outcome};
+use roundtrip_model::Op;
+use roundtrip_model::stream::decimal;
+use roundtrip_wire::resp::Reply;
+use roundtrip_wire::{Limits, Parsed};
+
+/// One phase. As for memcached, requests are put together here, and a reply that is not, byte for
+/// byte, the plain one that is expected is read by the codec.
+#[derive(Debug)]
+pub(crate) struct Resp {
+    /// The end of a `SET`: how long it lives, or nothing.
+    expiry: Vec<u8>,
+    /// How many parts a `SET` has.
+    parts: usize,
+    /// `$LENGTH` and a line end: what stands before a value that is there.
+    hitting: Vec<u8>,
+    hitting_bytes: Option<usize>,
+    limits: Limits,
+}
+
+impl Resp {
+    pub(crate) fn new(task: Task) -> Resp {
+        let mut expiry = Vec::new();
+        if task.ttl_s > 0 {
+            expiry.extend_from_slice(b"$2\r\nEX\r\n");
+            push_blob(&mut expiry, task.ttl_s.to_string().as_bytes());
+        }
+        Resp {
+            parts: if task.ttl_s > 0 { 5 } else { 3 },
+            expiry,
+            hitting: Vec::new(),
+            hitting_bytes: None,
+            limits: Limits::default(),
+        }
+    }
+
+    #[inline]
+    fn write_set(&self, is_new: bool, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
+        push_length(out, b'*', self.parts + usize::from(is_new));
+        out.extend_from_slice(b"$3\r\nSET\r\n");
+        push_blob(out, texts.keys.get(index));
+        push_length(out, b'$', texts.values.value_bytes(index));
+        texts.values.write(index, out);
+        out.extend_from_slice(b"\r\n");
+        out.extend_from_slice(&self.expiry);
+        if is_new {
+            out.extend_from_slice(b"$2\r\nNX\r\n");
+        }
+    }
+
+    /// How long the part is, if it is the whole value of a key that is there.
+    #[inline]
+    fn plain_hit(&mut self, bytes: &[u8], index: u64, texts: &Texts) -> Option<usize> {
+        let value_bytes = texts.values.value_bytes(index);
+        if self.hitting_bytes != Some(value_bytes) {
+            self.hitting = format!("${value_bytes}\r\n").into_bytes();
+            self.hitting_bytes = Some(value_bytes);
+        }
+        let rest = bytes.strip_prefix(self.hitting.as_slice())?;
+        let (value, rest) = rest.split_at_checked(value_bytes)?;
+        let rest = rest.strip_prefix(b"\r\n")?;
+        let is_it = texts.values.is(index, value);
+        is_it.then(|| bytes.len() - rest.len())
+    }
+
+    #[inline]
+    fn read_get(&mut self, bytes: &[u8], flight: &Flight, texts: &Texts) -> Answer {
+        let head = match flight.opens {
+            0 | 1 => 0,
+            parts => match group_head(bytes, parts) {
+                Ok(head) => head,
+                Err(answer) => return answer,
+            },
+        };
+        let part = &bytes[head..];
+        if let Some(used) = self.plain_hit(part, flight.index, texts) {
+            return after_read(flight.op, Outcome::Hit, head + used);
+        }
+        let (reply, used) = match Reply::parse(part, &self.limits) {
+            Parsed::Complete(reply, used) => (reply, head + used),
+            Parsed::NeedMore => return Answer::NeedMore,
+            Parsed::Bad(_) => return Answer::Lost(ErrorKind::Protocol),
+        };
+        match reply {
+            Reply::Bulk(value) if texts.values.is(flight.index, value) => {
+                after_read(flight.op, Outcome::Hit, used)
+            }
+            Reply::Bulk(_) => Answer::Ended(Outcome::Wrong, used),
+            Reply::Null(_) => Answer::Ended(Outcome::Miss, used),
+            _ => failure(&reply, used, flight),
+        }
+    }
+}
+
+/// How long the head of a reply of so many parts is.
+fn group_head(bytes: &[u8], parts: u16) -> Result<usize, Answer> {
+    let expected = format!("*{parts}\r\n");
+    let expected = expected.as_bytes();
+    if bytes.starts_with(expected) {
+        return Ok(expected.len());
+    }
+    if expected.starts_with(bytes) {
+        return Err(Answer::NeedMore);
+    }
+    Err(Answer::Lost(match bytes.first() {
+        Some(b'-') => ErrorKind::Refused,
+        _ => ErrorKind::Protocol,
+    }))
+}
+
+impl Protocol for Resp {
+    const GROUPS: bool = true;
+
+    #[inline]
+    fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
+        out.extend_from_slice(match op {
+            Op::Set | Op::Insert => return self.write_set(op == Op::Insert, index, texts, out),
+            Op::Delete => b"*2\r\n$3\r\nDEL\r\n",
+            Op::Incr => b"*2\r\n$4\r\nINCR\r\n",
+            // Of the rest none comes here but those that begin with a read.
+            _ => b"*2\r\n$3\r\nGET\r\n",
+        });
+        push_blob(out, texts.keys.get(index));
+    }
+
+    fn open_group(&mut self, size: usize, out: &mut Vec<u8>) {
+        push_length(out, b'*', size + 1);
+        out.extend_from_slice(b"$4\r\nMGET\r\n");
+    }
+
+    #[inline]
+    fn group_key(&mut self, key: &[u8], out: &mut Vec<u8>) {
+        push_blob(out, key);
+    }
+
+    #[inline]
+    fn reply(&mut self, bytes: &[u8], flight: &Flight, texts: &mut Texts) -> Answer {
+        if bytes.is_empty() {
+            return Answer::NeedMore;
+        }
+        if reads(flight.op) {
+            return self.read_get(bytes, flight, texts);
+        }
+        let (reply, used) = match Reply::parse(bytes, &self.limits) {
+            Parsed::Complete(reply, used) => (reply, used),
+            Parsed::NeedMore => return Answer::NeedMore,
+            Parsed::Bad(_) => return Answer::Lost(ErrorKind::Protocol),
+        };
+        let outcome = match (flight.op, reply) {
+            (Op::Set | Op::Insert, Reply::Simple(b"OK")) => Outcome::Stored,
+            (Op::Insert, Reply::Null(_)) => Outcome::Error(ErrorKind::Refused),
+            (Op::Delete, Reply::Integer(1)) => Outcome::Done,
+            (Op::Delete, Reply::Integer(0)) => Outcome::NotFound,
+            // Nothing is 0 after one was added to it.
+            (Op::Incr, Reply::Integer(0)) => Outcome::Wrong,
+            (Op::Incr, Reply::Integer(_)) => Outcome::Done,
+            _ => return failure(&reply, used, flight),
+        };
+        Answer::Ended(outcome, used)
+    }
+}
+
+/// What a server says instead of any answer. RESP has one kind of error; its first word tells
+/// whether the server could not or would not.
+fn failure(reply: &Reply<'_>, used: usize, flight: &Flight) -> Answer {
+    let Some(error) = reply.error() else {
+        return Answer::Lost(ErrorKind::Protocol);
+    };
+    let could_not: [&[u8]; 6] = [
+        b"OOM ",
+        b"LOADING ",
+        b"BUSY ",
+        b"CLUSTERDOWN ",
+        b"MISCONF ",
+        b"TRYAGAIN ",
+    ];
+    let kind = match could_not.iter().any(|word| error.starts_with(word)) {
+        true => ErrorKind::Server,
+        false => ErrorKind::Refused,
+    };
+    // An error within a reply for many keys leaves nobody knowing which are still to come.
+    match flight.opens {
+        1 => Answer::Ended(Outcome::Error(kind), used),
+        _ => Answer::Lost(kind),
+    }
+}
+
+#[inline]
+fn push_length(out: &mut Vec<u8>, marker: u8, length: usize) {
+    let (digits, start) = decimal(length as u64);
+    out.push(marker);
+    out.extend_from_slice(&digits[start..]);
+    out.extend_from_slice(b"\r\n");
+}
+
+#[inline]
+fn push_blob(out: &mut Vec<u8>, blob: &[u8]) {
+    push_length(out, b'$', blob.len());
+    out.extend_from_slice(blob);
+    out.extend_from_slice(b"\r\n");
+}

@@ -1,0 +1,235 @@
+//! Where data is: a server with its connections, a library in this process, or nothing.
+
+use super::WorkerError;
+use super::options::{Checked, IoChoice, MOST_CONNECTIONS, Speech};
+use crate::engine::Mender;
+use crate::io::{Blocking, CONNECT_TIMEOUT, Epoll, Io, Tls, Trust, Uring, connect};
+use crate::protocol::SqliteStore;
+use roundtrip_model::contract::Endpoint;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// Descriptors that a process has besides its connections.
+const OTHER_FILES: u64 = 64;
+/// Each connection to a library in this process has a thread of its own.
+const MOST_IN_PROCESS: u32 = 256;
+
+/// One place.
+#[derive(Debug)]
+pub(super) enum Place {
+    /// What does nothing: only the loop is there. So many threads do it.
+    Nothing(usize),
+    /// One connection a thread.
+    Sqlite(Vec<SqliteStore>),
+    Server(Server),
+}
+
+/// A server and the connections to it.
+#[derive(Debug)]
+pub(super) struct Server {
+    pub(super) endpoint: Endpoint,
+    pub(super) speech: Speech,
+    /// One for each thread.
+    pub(super) hands: Vec<Hand>,
+}
+
+/// The connections of one thread.
+#[derive(Debug)]
+pub(super) struct Hand {
+    pub(super) carrier: Carrier,
+    /// Which of them are lost.
+    pub(super) down: Vec<bool>,
+    /// The number of the first.
+    pub(super) first: usize,
+}
+
+/// How the bytes of a thread travel.
+#[derive(Debug)]
+pub(super) enum Carrier {
+    Blocking(Blocking),
+    Epoll(Epoll),
+    Uring(Uring),
+    TlsBlocking(Tls<Blocking>),
+    TlsEpoll(Tls<Epoll>),
+    TlsUring(Tls<Uring>),
+}
+
+/// Does something with the transport of a carrier, compiled for each.
+macro_rules! carried {
+    ($carrier:expr, $io:ident => $what:expr) => {
+        match $carrier {
+            Carrier::Blocking($io) => $what,
+            Carrier::Epoll($io) => $what,
+            Carrier::Uring($io) => $what,
+            Carrier::TlsBlocking($io) => $what,
+            Carrier::TlsEpoll($io) => $what,
+            Carrier::TlsUring($io) => $what,
+        }
+    };
+}
+pub(super) use carried;
+
+impl Carrier {
+    /// The one that was asked for, or the best one that there is.
+    fn new(choice: IoChoice, connections: usize) -> Result<Carrier, WorkerError> {
+        let epoll = || {
+            let made = Epoll::new().map(Carrier::Epoll);
+            made.map_err(|e| WorkerError::io(format!("epoll: {e}")))
+        };
+        match (choice, connections) {
+            (IoChoice::Auto | IoChoice::Blocking, 1) => Ok(Carrier::Blocking(Blocking::new())),
+            (IoChoice::Auto | IoChoice::Epoll, _) => epoll(),
+            (IoChoice::Uring, _) => Uring::new(connections)
+                .map(Carrier::Uring)
+                .map_err(|why| WorkerError::usage(format!("{why}; leave io out, or use epoll"))),
+            (IoChoice::Blocking, _) => Err(WorkerError::usage(format!(
+                "io=blocking carries one connection a thread, and a thread has {connections}; \
+                 leave io out, or set threads to the number of connections"
+            ))),
+        }
+    }
+
+    /// The same under TLS.
+    fn trusting(self, trust: Trust) -> Carrier {
+        match self {
+            Carrier::Blocking(io) => Carrier::TlsBlocking(Tls::new(io, trust)),
+            Carrier::Epoll(io) => Carrier::TlsEpoll(Tls::new(io, trust)),
+            Carrier::Uring(io) => Carrier::TlsUring(Tls::new(io, trust)),
+            trusting => trusting,
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        carried!(self, io => io.name())
+    }
+}
+
+impl Place {
+    /// Opens a kind of store.
+    pub(super) fn open(
+        kind: &str,
+        endpoint: &Endpoint,
+        connections: u32,
+        checked: &Checked,
+    ) -> Result<Place, WorkerError> {
+        let speech = match (kind, endpoint) {
+            ("sqlite", Endpoint::File { path }) => {
+                let count = in_process(connections)?;
+                let stores = (0..count).map(|_| SqliteStore::open(path, checked.synchronous));
+                return Ok(Place::Sqlite(stores.collect::<Result<_, _>>()?));
+            }
+            ("sqlite", _) => return Err(WorkerError::usage("sqlite is reached by a file")),
+            ("redis", _) => Speech::Resp,
+            _ => Speech::Memcached,
+        };
+        let speech = checked.speech.unwrap_or(speech);
+        Server::open(endpoint, speech, connections, checked).map(Place::Server)
+    }
+
+    /// What does nothing, on as many threads as there would be connections.
+    pub(super) fn nothing(connections: u32) -> Result<Place, WorkerError> {
+        in_process(connections).map(Place::Nothing)
+    }
+
+    /// Its connections, whoever has them.
+    pub(super) fn connections(&self) -> usize {
+        match self {
+            Place::Nothing(threads) => *threads,
+            Place::Sqlite(stores) => stores.len(),
+            Place::Server(server) => server.hands.iter().map(|hand| hand.down.len()).sum(),
+        }
+    }
+}
+
+fn in_process(connections: u32) -> Result<usize, WorkerError> {
+    match connections <= MOST_IN_PROCESS {
+        true => Ok(connections as usize),
+        false => Err(WorkerError::usage(format!(
+            "a store in the client's own process has a thread for each connection, and at most \
+             {MOST_IN_PROCESS} of them"
+        ))),
+    }
+}
+
+impl Server {
+    fn open(
+        endpoint: &Endpoint,
+        speech: Speech,
+        connections: u32,
+        checked: &Checked,
+    ) -> Result<Server, WorkerError> {
+        if !(1..=MOST_CONNECTIONS).contains(&connections) {
+            return Err(WorkerError::usage(format!(
+                "{connections} connections are not from 1 to {MOST_CONNECTIONS}"
+            )));
+        }
+        allow_files(u64::from(connections) + OTHER_FILES)?;
+        let threads = checked.threads.min(connections) as usize;
+        let connections = connections as usize;
+        let mut hands = Vec::new();
+        for thread in 0..threads {
+            let first = connections * thread / threads;
+            let end = connections * (thread + 1) / threads;
+            hands.push(Hand::open(endpoint, first, end - first, checked)?);
+        }
+        Ok(Server {
+            endpoint: endpoint.clone(),
+            speech,
+            hands,
+        })
+    }
+
+    /// How its lost connections come back.
+    pub(super) fn mender(&self, checked: &Checked, seed: u64) -> Mender {
+        Mender {
+            endpoint: self.endpoint.clone(),
+            link: checked.link,
+            patience: checked.patience,
+            seed,
+        }
+    }
+}
+
+impl Hand {
+    fn open(
+        endpoint: &Endpoint,
+        first: usize,
+        connections: usize,
+        checked: &Checked,
+    ) -> Result<Hand, WorkerError> {
+        let mut carrier = Carrier::new(checked.io, connections)?;
+        if let Endpoint::Tls { host, ca, .. } = endpoint {
+            carrier = carrier.trusting(Trust::new(host, ca).map_err(WorkerError::usage)?);
+        }
+        for _ in 0..connections {
+            let socket = connect(endpoint, checked.link, CONNECT_TIMEOUT)?;
+            carried!(&mut carrier, io => io.add(socket))
+                .map_err(|e| WorkerError::connect(format!("a connection: {e}")))?;
+        }
+        Ok(Hand {
+            carrier,
+            down: vec![false; connections],
+            first,
+        })
+    }
+}
+
+/// Raises the limit of open files as far as it is needed and allowed.
+fn allow_files(needed: u64) -> Result<(), WorkerError> {
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_none_or(|current| current >= needed) {
+        return Ok(());
+    }
+    let raised = Rlimit {
+        current: Some(limit.maximum.map_or(needed, |maximum| maximum.min(needed))),
+        maximum: limit.maximum,
+    };
+    let refused = limit.maximum.is_some_and(|maximum| maximum < needed);
+    if refused || setrlimit(Resource::Nofile, raised).is_err() {
+        return Err(WorkerError::usage(format!(
+            "so many connections need {needed} open files, and this process may have {}; \
+             raise the limit (ulimit -n)",
+            limit.maximum.map_or("fewer".to_owned(), |n| n.to_string())
+        )));
+    }
+    Ok(())
+}
