@@ -159,9 +159,7 @@ fn values(workload: &Workload) -> String {
 fn latencies(workload: &Workload) -> &'static str {
     let paced = workload.phases.iter().filter(|p| !p.pace.is_closed());
     match paced.count() {
-        0 => {
-            "service times of a closed loop: the queue that a stall would make does not show"
-        }
+        0 => "service times of a closed loop: the queue that a stall would make does not show",
         n if n == workload.phases.len() => {
             "service times, and response times from the moment at which each op was to start"
         }
