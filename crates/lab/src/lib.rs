@@ -18,6 +18,7 @@ mod foreign;
 mod kernel;
 mod lock;
 mod loop_cost;
+mod named_files;
 pub mod overrides;
 mod pace;
 mod phase;
