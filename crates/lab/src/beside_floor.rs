@@ -222,7 +222,7 @@ mod tests {
             format!("name=\"a\"\n{php}"),
             format!("name=\"b\"\n{php}"),
             format!("name=\"c\"\n{php}\noptions={{ serializer = \"json\" }}"),
-            format!("name=\"d\"\nclient=\"native\"\nstore=\"memcached\"\noptions={{ depth = 8 }}"),
+            "name=\"d\"\nclient=\"native\"\nstore=\"memcached\"\noptions={ depth = 8 }".to_owned(),
             "name=\"e\"\nclient=\"native\"\nstore=\"sqlite\"".to_owned(),
         ];
         let variants: Vec<&str> = variants.iter().map(String::as_str).collect();

@@ -32,6 +32,8 @@ pub struct Wishes<'a> {
 
 /// The part of the budget for what Roundtrip does by itself; the rest is the clients'.
 const OWN_SHARE: f64 = 0.2;
+/// More of it shows nothing more, and Ctrl-C waits for a part of it.
+const OWN_MOST: Duration = Duration::from_secs(12);
 /// A call of the clock that costs more than this is felt in latencies of a few microseconds.
 const SLOW_CALL_NS: f64 = 200.0;
 /// Clock steps that are longer than this hide short latencies.
@@ -55,7 +57,7 @@ pub fn run(wishes: Wishes<'_>) -> Result<Calibration> {
         say(what, budget.saturating_sub(started.elapsed()));
         unless_stopped(stop)
     };
-    let own = budget.mul_f64(OWN_SHARE);
+    let own = budget.mul_f64(OWN_SHARE).min(OWN_MOST);
     step("the clock")?;
     let clock = timer::clock(own.mul_f64(0.1));
     step("short sleeps")?;

@@ -61,7 +61,7 @@ fn a_format_that_is_none_is_refused_before_a_minute_is_spent() {
 #[test]
 fn ctrl_c_ends_a_calibration_and_what_it_started() {
     let home = Home::new();
-    let run = Running::start(&mut home.command(&["calibrate", "--budget", "10m", "--quiet"]));
+    let run = Running::start(&mut home.command(&["calibrate", "--budget", "40s", "--quiet"]));
     let pid = run.id();
     let servers = soon("a server or a client", || {
         let children = children(pid);

@@ -174,15 +174,11 @@ fn floors(
     placements: &[Placement],
     experiment: &Experiment,
 ) -> Vec<FloorCost> {
-    let mut clients: Vec<&str> = vec![NATIVE];
-    for trial in trials
+    let clients: Vec<&str> = experiment
+        .variants
         .iter()
-        .filter(|trial| trial.variant != experiment.control())
-    {
-        if !clients.contains(&trial.variant.as_str()) {
-            clients.push(&trial.variant);
-        }
-    }
+        .map(|v| v.name.as_str())
+        .collect();
     let mut floors = Vec::new();
     for placement in placements {
         for client in &clients {
