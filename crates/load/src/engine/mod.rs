@@ -28,7 +28,6 @@ pub(crate) use pace::{Closed, Pace, Plan};
 pub(crate) use record::{Record, slices};
 pub(crate) use text::Texts;
 
-use crate::clock;
 use crate::io::{Io, Sink};
 use crate::outcome::{ErrorKind, Outcome, Tally};
 use crate::protocol::{Answer, Flight, Protocol};
@@ -72,6 +71,8 @@ pub(crate) struct Course<P, C> {
     /// Lanes with a place, where ops wait for their moment.
     free: VecDeque<usize>,
     down: Vec<Down>,
+    /// Lanes of which the last wait said that their connections broke.
+    lost: Vec<(usize, ErrorKind)>,
     /// Indices of the keys of a request that is being made.
     keys: Vec<u64>,
     touched: Vec<usize>,
@@ -98,6 +99,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             lanes: lanes_down.iter().map(lane).collect(),
             free: VecDeque::with_capacity(lanes_down.len()),
             down: Vec::new(),
+            lost: Vec::new(),
             keys: Vec::with_capacity(settings.group),
             touched: Vec::with_capacity(lanes_down.len()),
             settings,
@@ -127,12 +129,15 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             let finished = self.record.finished();
             io.wait(until_ns, self)
                 .map_err(|e| WorkerError::io(format!("{}: {e}", io.name())))?;
+            while let Some((slot, kind)) = self.lost.pop() {
+                self.fail(slot, kind, io.now_ns());
+            }
             if let Some(trouble) = self.protocol.trouble() {
                 return Err(trouble);
             }
             // Most often a reply has brought the time with it.
             let now_ns = match self.record.finished() == finished {
-                true => clock::now_ns(),
+                true => io.now_ns(),
                 false => self.record.last_ns,
             };
             if now_ns.saturating_sub(looked_ns) > LOOK_NS {
@@ -164,7 +169,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         if C::OPEN {
             self.list(slot);
         } else {
-            let sent_ns = clock::now_ns().max(now_ns);
+            let sent_ns = io.now_ns().max(now_ns);
             self.fill(slot, sent_ns, self.settings.depth, io.output(slot));
             io.flush(slot);
         }
@@ -178,7 +183,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         if !C::OPEN || self.ops.is_over() || self.free.is_empty() {
             return until_ns;
         }
-        let now_ns = clock::now_ns();
+        let now_ns = io.now_ns();
         while self.is_due(now_ns) && !self.ops.is_over() {
             let Some(slot) = self.free.pop_front() else {
                 break;
@@ -313,7 +318,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                 "a store without a connection lost one",
             ));
         };
-        let mut now_ns = clock::now_ns();
+        let mut now_ns = io.now_ns();
         let mut i = 0;
         while i < self.down.len() {
             if self.down[i].next_try_ns > now_ns {
@@ -321,7 +326,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                 continue;
             }
             let tried = self.down[i].try_again(&mender, now_ns)?;
-            now_ns = clock::now_ns();
+            now_ns = io.now_ns();
             let Some(socket) = tried else {
                 i += 1;
                 continue;
@@ -417,6 +422,6 @@ impl<P: Protocol, C: Pace> Sink for Course<P, C> {
     }
 
     fn lost(&mut self, slot: usize, kind: ErrorKind) {
-        self.fail(slot, kind, clock::now_ns());
+        self.lost.push((slot, kind));
     }
 }
