@@ -7,6 +7,7 @@
 //! | ops | what is done, on which key | `ops` |
 //! | texts | the bytes of keys and values | `text` |
 //! | lanes | what is in flight where; lost connections | `lane`, `mend` |
+//! | fence | whether more was said than was asked | `fence` |
 //! | protocol | what bytes mean | [`crate::protocol`] |
 //! | io | how bytes travel | [`crate::io`] |
 //! | record | what is written down | `record`, `counts` |
@@ -14,6 +15,7 @@
 //! A thread runs one loop over connections of its own; [`crate::worker`] has the threads.
 
 mod counts;
+mod fence;
 mod lane;
 mod mend;
 mod ops;
@@ -22,6 +24,7 @@ mod record;
 mod text;
 
 pub(crate) use counts::Counts;
+pub(crate) use fence::Fence;
 pub(crate) use mend::Mender;
 pub(crate) use ops::Ops;
 pub(crate) use pace::{Closed, Pace, Plan};
@@ -301,6 +304,9 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             self.record
                 .end(C::OPEN, outcome, sent_ns, intended_ns, at_ns);
         }
+        if kind == ErrorKind::Surplus {
+            self.record.tally.add(Outcome::Error(kind));
+        }
         self.record.last_ns = self.record.last_ns.max(at_ns);
         lane.down = true;
         self.down.push(Down::new(slot, at_ns, lane.answered));
@@ -380,7 +386,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         match used == bytes.len() {
             true => Ok(used),
             // Nothing was asked that this could answer.
-            false => Err(ErrorKind::Protocol),
+            false => Err(ErrorKind::Surplus),
         }
     }
 }

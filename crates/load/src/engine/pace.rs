@@ -262,7 +262,7 @@ mod tests {
         let all = moments(timed(&asked).part(0, 1), 3);
         assert_eq!(all, [0, 1, 2_500_000_000]);
         assert!(Plan::read(&asked, 7, 4).is_err());
-        write!(file, "2.4\n").unwrap();
+        writeln!(file, "2.4").unwrap();
         let refused = Plan::read(&asked, 7, 4).unwrap_err();
         assert!(format!("{refused:?}").contains("line 4"), "{refused:?}");
         assert!(Plan::read(&Asked::Fixed { per_s: 0.0 }, 7, 1).is_err());
