@@ -20,6 +20,8 @@ mod lane;
 mod mend;
 mod ops;
 mod pace;
+#[cfg(test)]
+mod proof;
 mod record;
 mod text;
 
