@@ -10,6 +10,8 @@ pub const HISTOGRAM_MEMORY_BYTES: usize = 1 << 30;
 pub const TRIALS: usize = 100_000;
 /// The most phases of a trial.
 pub const PHASES: usize = 64;
+/// The most times without a connection that a phase tells of.
+pub const GAPS: usize = 100_000;
 /// The longest name of a variant, phase or experiment.
 pub const NAME_BYTES: usize = 1024;
 /// The longest time: 36 years, so that a sum of a few cannot overflow.

@@ -6,7 +6,8 @@ use rusqlite::{Connection, Result, Transaction, TransactionBehavior};
 pub const APPLICATION_ID: i32 = 0x5254_7270;
 
 /// Migration `i` leads from `user_version` i to i + 1.
-pub const MIGRATIONS: &[&str] = &["
+pub const MIGRATIONS: &[&str] = &[
+    "
     CREATE TABLE run (
         id TEXT PRIMARY KEY,
         experiment TEXT NOT NULL,
@@ -33,7 +34,18 @@ pub const MIGRATIONS: &[&str] = &["
         crc32 INTEGER NOT NULL
     ) STRICT;
     CREATE UNIQUE INDEX histogram_of_trial ON histogram (trial, phase);
-    "];
+    ",
+    // Response times, beside the service times.
+    "
+    CREATE TABLE response_histogram (
+        trial INTEGER NOT NULL REFERENCES trial (id),
+        phase INTEGER NOT NULL,
+        hdr BLOB NOT NULL,
+        crc32 INTEGER NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX response_histogram_of_trial ON response_histogram (trial, phase);
+    ",
+];
 
 /// The version that this Roundtrip writes.
 pub fn current() -> i64 {

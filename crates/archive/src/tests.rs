@@ -84,9 +84,29 @@ pub fn trial(block: u32) -> TrialRecord {
             counters: [("cmd_get".to_owned(), 17)].into(),
         }],
     };
+    let mut response = Histogram::new();
+    (0..1000).for_each(|i| response.record(1_000_000 + i));
     let set = PhaseRecord {
         name: "set".to_owned(),
         latency: None,
+        pace: roundtrip_model::workload::Pace::Poisson { per_s: 1.5 },
+        response: Some(response),
+        lateness: Some(roundtrip_model::contract::Lateness {
+            max_ns: 3,
+            p99_ns: 2,
+            mean_ns: 1,
+        }),
+        gaps: vec![roundtrip_model::contract::Gap {
+            connection: 7,
+            at_ns: 1,
+            lasted_ns: 2,
+            attempts: 3,
+        }],
+        carried: Some(roundtrip_model::contract::Carried {
+            io: "epoll".to_owned(),
+            threads: 1,
+            connections: 8,
+        }),
         ..get.clone()
     };
     TrialRecord {

@@ -1,10 +1,33 @@
-//! Trials, each whole: its record and a histogram a phase.
+//! Trials, each whole: its record, and for each phase the histograms of its latencies.
 
 use crate::runs::to_text;
 use crate::{Archive, blob, limits, trouble};
 use roundtrip_model::record::{PhaseRecord, TrialRecord};
-use roundtrip_model::{Kind, Problem, Result};
+use roundtrip_model::{Histogram, Kind, Problem, Result};
 use rusqlite::{Row, params};
+
+/// A table of histograms, and where they stand in a phase.
+struct Kept {
+    insert: &'static str,
+    select: &'static str,
+    of: fn(&PhaseRecord) -> Option<&Histogram>,
+    put: fn(&mut PhaseRecord, Histogram),
+}
+
+const KEPT: [Kept; 2] = [
+    Kept {
+        insert: "INSERT INTO histogram VALUES (?1, ?2, ?3, ?4)",
+        select: "SELECT phase, hdr, crc32 FROM histogram WHERE trial = ?1",
+        of: |phase| phase.latency.as_ref(),
+        put: |phase, histogram| phase.latency = Some(histogram),
+    },
+    Kept {
+        insert: "INSERT INTO response_histogram VALUES (?1, ?2, ?3, ?4)",
+        select: "SELECT phase, hdr, crc32 FROM response_histogram WHERE trial = ?1",
+        of: |phase| phase.response.as_ref(),
+        put: |phase, histogram| phase.response = Some(histogram),
+    },
+];
 
 /// What is left to be read of a run before it is too much.
 #[derive(Debug)]
@@ -51,8 +74,10 @@ impl Archive {
         self.insert_trial(run_id, trial, &text, crc)?;
         let id = self.conn.last_insert_rowid();
         for (i, phase) in trial.phases.iter().enumerate() {
-            if let Some(latency) = &phase.latency {
-                self.insert_histogram(id, i, &latency.to_bytes())?;
+            for kept in KEPT {
+                if let Some(histogram) = (kept.of)(phase) {
+                    self.insert_histogram(&kept, id, i, &histogram.to_bytes())?;
+                }
             }
         }
         Ok(())
@@ -81,10 +106,14 @@ impl Archive {
         }
     }
 
-    fn insert_histogram(&self, trial: i64, phase: usize, hdr: &[u8]) -> Result<()> {
+    fn insert_histogram(&self, kept: &Kept, trial: i64, phase: usize, hdr: &[u8]) -> Result<()> {
         self.run(|conn| {
-            conn.prepare_cached("INSERT INTO histogram VALUES (?1, ?2, ?3, ?4)")?
-                .execute(params![trial, phase as i64, hdr, crc32fast::hash(hdr)])
+            conn.prepare_cached(kept.insert)?.execute(params![
+                trial,
+                phase as i64,
+                hdr,
+                crc32fast::hash(hdr)
+            ])
         })?;
         Ok(())
     }
@@ -124,20 +153,21 @@ impl Archive {
         Allowance::take(&mut allowance.text_bytes, text.len(), "text").map_err(damaged)?;
         let mut trial: TrialRecord = self.parse(&text, crc, &format!("trial {id}"))?;
         check(&trial).map_err(damaged)?;
-        self.attach_histograms(id, &mut trial, allowance)?;
+        for kept in KEPT {
+            self.attach_histograms(&kept, id, &mut trial, allowance)?;
+        }
         Ok(trial)
     }
 
     fn attach_histograms(
         &self,
+        kept: &Kept,
         id: i64,
         trial: &mut TrialRecord,
         allowance: &mut Allowance,
     ) -> Result<()> {
         let damaged = |what: String| trouble::corrupted(&self.path, format!("trial {id}: {what}"));
-        let mut select = self.run(|conn| {
-            conn.prepare_cached("SELECT phase, hdr, crc32 FROM histogram WHERE trial = ?1")
-        })?;
+        let mut select = self.run(|conn| conn.prepare_cached(kept.select))?;
         let mut rows = select.query([id]).map_err(|e| self.bad(e))?;
         while let Some(row) = rows.next().map_err(|e| self.bad(e))? {
             let columns = || Ok((row.get(0)?, row.get(1)?, row.get(2)?));
@@ -154,7 +184,7 @@ impl Archive {
                 .phases
                 .get_mut(phase as usize)
                 .ok_or_else(|| damaged("a histogram of no phase".to_owned()))?;
-            phase.latency = Some(blob::decode(&hdr).map_err(damaged)?);
+            (kept.put)(phase, blob::decode(&hdr).map_err(damaged)?);
         }
         Ok(())
     }
@@ -174,6 +204,9 @@ pub(crate) fn check(trial: &TrialRecord) -> std::result::Result<(), String> {
     if trial.took_ns > limits::TIME_NS || trial.phases.iter().any(too_long) {
         return Err("a time of over 36 years".to_owned());
     }
+    if let Some(phase) = trial.phases.iter().find(|p| p.gaps.len() > limits::GAPS) {
+        return Err(format!("{} times without a connection", phase.gaps.len()));
+    }
     Ok(())
 }
 
@@ -181,10 +214,14 @@ pub(crate) fn check(trial: &TrialRecord) -> std::result::Result<(), String> {
 fn too_long(phase: &PhaseRecord) -> bool {
     let process = phase.process.map(|p| [p.real_ns, p.user_ns, p.sys_ns]);
     let known = [phase.user_ns, phase.sys_ns, phase.server_cpu_ns];
+    let late = phase.lateness.map(|l| [l.max_ns, l.p99_ns, l.mean_ns]);
+    let gaps = phase.gaps.iter().flat_map(|gap| [gap.at_ns, gap.lasted_ns]);
     [phase.wall_ns, phase.ops]
         .into_iter()
         .chain(known.into_iter().flatten())
         .chain(process.into_iter().flatten())
+        .chain(late.into_iter().flatten())
+        .chain(gaps)
         .chain(phase.slices_ns.iter().copied())
         .chain(phase.outcomes.values().copied())
         .chain(phase.cache_outcomes.values().copied())

@@ -8,6 +8,7 @@ use crate::plan::TrialPlan;
 use crate::reconcile::WitnessNames;
 use crate::steps::{self, Step};
 use crate::trial::{self, Servers};
+use roundtrip_model::contract::LatencyForm;
 use roundtrip_model::record::{TrialRecord, Validity};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::{Experiment, Kind, Path, Problem, Result};
@@ -192,8 +193,25 @@ impl<'a> Bench<'a> {
     }
 
     /// Reads the latencies of a phase.
-    pub fn read_latencies(&self, file: &str, count: u64, slices: usize) -> Result<Latencies> {
-        roundtrip_workers::read_latencies(file.as_ref(), count, slices)
+    pub fn read_latencies(
+        &self,
+        file: &str,
+        form: LatencyForm,
+        count: u64,
+        slices: usize,
+    ) -> Result<Latencies> {
+        roundtrip_workers::read_latencies(file.as_ref(), form, count, slices)
+    }
+
+    /// The operations of a phase as a client gets them: the stream itself where it makes them
+    /// from that, and the stream's file otherwise. One of the two is empty.
+    pub fn work(&mut self, path: &Path, stream: &Stream) -> Result<(String, Option<Box<Stream>>)> {
+        let clients = self.host.describe(path.language())?.clients;
+        let client = clients.iter().find(|c| c.name == path.library());
+        match client.is_some_and(|client| client.plans) {
+            true => Ok((String::new(), Some(Box::new(stream.clone())))),
+            false => Ok((self.stream_file(stream)?, None)),
+        }
     }
 }
 

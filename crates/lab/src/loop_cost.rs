@@ -36,7 +36,9 @@ pub fn measure(bench: &mut Bench<'_>, environment: &mut Environment) -> Result<(
 
 fn one(bench: &mut Bench<'_>, language: &str) -> Result<f64> {
     let work = &bench.experiment.workload;
-    let stream = bench.stream_file(&steps::loop_cost(work.keys, work.values, bench.seed, COUNT))?;
+    let stream = steps::loop_cost(work.keys, work.values.clone(), bench.seed, COUNT);
+    let path = format!("{language}/{NOTHING}@floor").parse()?;
+    let (stream, plan) = bench.work(&path, &stream)?;
     let cpus = Some(Cpus::of(Placement::Shared).clients);
     let mut worker = bench
         .host
@@ -58,7 +60,7 @@ fn one(bench: &mut Bench<'_>, language: &str) -> Result<f64> {
         target: Target::Store,
         count: COUNT,
         stream,
-        plan: None,
+        plan,
         latencies: None,
         ttl_s: 0,
         depth: 1,

@@ -5,7 +5,9 @@ use crate::bench::{Bench, client_path};
 use crate::placement::Cpus;
 use crate::steps::parts;
 use crate::trial::Servers;
-use roundtrip_model::contract::{Done, Open, PhaseCommand, Purpose, Target, outcome};
+use roundtrip_model::contract::{
+    Carried, Done, Lateness, Open, PhaseCommand, Purpose, Target, outcome,
+};
 use roundtrip_model::record::{CounterSample, Counters, PhaseRecord, ProcessUsage, Witness};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{Generate, Pace, Phase};
@@ -78,14 +80,15 @@ impl Clients<'_, '_> {
         stream: &Stream,
         ttl_s: u32,
     ) -> Result<PhaseCommand> {
+        let (file, plan) = self.bench.work(self.path, stream)?;
         Ok(PhaseCommand {
             name: op.name().to_owned(),
             op,
             purpose,
             target: Target::Store,
             count: stream.len(),
-            stream: self.bench.stream_file(stream)?,
-            plan: None,
+            stream: file,
+            plan,
             latencies: None,
             ttl_s: self.bench.ttl_s(self.path, ttl_s),
             depth: self.path.depth()?,
@@ -240,14 +243,14 @@ struct Ended {
 
 /// Ends one client; what its process used, less the warm-up and the host's own time.
 fn end(bench: &Bench<'_>, mut client: Client) -> Result<Ended> {
-    let (written, _) = client.worker.written()?;
-    if written != client.count {
+    let (written, form) = client.worker.written()?;
+    if written != client.count && written != 0 {
         let what = format!(
             "a worker wrote {written} latencies of {} operations",
             client.count
         );
         return Err(Problem::new(Kind::Failed, what)
-            .next("every operation has a latency: see workers/CONTRACT.md"));
+            .next("every operation has a latency, or none has: see workers/CONTRACT.md"));
     }
     let exit = client.worker.close()?;
     let real = client.spawned.elapsed().saturating_sub(client.not_its_own);
@@ -259,7 +262,15 @@ fn end(bench: &Bench<'_>, mut client: Client) -> Result<Ended> {
             sys_ns: exit.sys_ns.saturating_sub(warm_sys_ns),
         },
         max_rss_bytes: exit.max_rss_bytes,
-        latencies: bench.read_latencies(&client.latencies, written, SLICES)?,
+        // A program that keeps none is measured by its wall and CPU time alone.
+        latencies: match written {
+            0 => Latencies {
+                histogram: Histogram::new(),
+                response: None,
+                slices_ns: Vec::new(),
+            },
+            _ => bench.read_latencies(&client.latencies, form, written, SLICES)?,
+        },
     })
 }
 
@@ -272,10 +283,13 @@ fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> Pha
         witness,
         samples,
     } = measured;
-    let mut latency = Histogram::new();
+    let (mut latency, mut response) = (Histogram::new(), Histogram::new());
     let mut slices_ns = Vec::new();
     for client in &ended {
         latency.merge(&client.latencies.histogram);
+        if let Some(paced) = &client.latencies.response {
+            response.merge(paced);
+        }
         add_slices(&mut slices_ns, &client.latencies.slices_ns);
     }
     let started = done.iter().map(|d| d.started_ns).min().unwrap_or(0);
@@ -286,10 +300,10 @@ fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> Pha
         ops: stream.count,
         depth,
         concurrency: done.len() as u32,
-        carried: None,
+        carried: carried(&done),
         pace: phase.pace.clone(),
-        lateness: None,
-        gaps: Vec::new(),
+        lateness: done.iter().filter_map(|d| d.lateness).reduce(later),
+        gaps: done.iter().flat_map(|d| d.gaps.clone()).collect(),
         wall_ns: finished.saturating_sub(started),
         user_ns: Some(done.iter().map(|d| d.user_ns).sum()),
         sys_ns: Some(done.iter().map(|d| d.sys_ns).sum()),
@@ -303,11 +317,31 @@ fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> Pha
         outcomes: sum(done.iter().map(|d| &d.outcomes)),
         cache_outcomes: sum(done.iter().map(|d| &d.cache_outcomes)),
         latency: (latency.count() > 0).then_some(latency),
-        response: None,
+        response: (response.count() > 0).then_some(response),
         steady: roundtrip_stats::steady_state(&slices_ns),
         slices_ns,
         witness,
         samples,
+    }
+}
+
+/// How all clients together carried the requests, where each of them tells.
+fn carried(done: &[Done]) -> Option<Carried> {
+    let told: Option<Vec<&Carried>> = done.iter().map(|d| d.carried.as_ref()).collect();
+    told?.into_iter().cloned().reduce(|a, b| Carried {
+        threads: a.threads + b.threads,
+        connections: a.connections + b.connections,
+        ..a
+    })
+}
+
+/// Of two clients that did like numbers of ops: the worse of each figure, which says no less than
+/// the truth.
+fn later(a: Lateness, b: Lateness) -> Lateness {
+    Lateness {
+        max_ns: a.max_ns.max(b.max_ns),
+        p99_ns: a.p99_ns.max(b.p99_ns),
+        mean_ns: a.mean_ns.max(b.mean_ns),
     }
 }
 

@@ -91,7 +91,10 @@ impl Planner<'_> {
             op,
             seed: self.seed,
             keys: self.work.keys,
-            values: self.work.values,
+            values: self.work.values.clone(),
+            mix: Vec::new(),
+            scan_keys: 0,
+            insert_first: first + keyspace,
             prefix: self.prefix.to_owned(),
             count,
             first,
@@ -162,8 +165,11 @@ impl Planner<'_> {
     fn warmup(&mut self, phase: &Phase, ttl_s: u32) -> Stream {
         match phase.op {
             Op::Get | Op::ReadAside => self.stream(phase.op, 0, keyspace(self.work), phase.warmup),
-            Op::Set => self.stream(phase.op, WARMUP_FIRST, phase.warmup.max(1), phase.warmup),
-            Op::Delete | Op::Incr => {
+            Op::Scan => self.stream(phase.op, 0, keyspace(self.work), phase.warmup),
+            Op::Set | Op::Insert => {
+                self.stream(phase.op, WARMUP_FIRST, phase.warmup.max(1), phase.warmup)
+            }
+            Op::Delete | Op::Incr | Op::ReadModifyWrite | Op::Mix => {
                 self.prepare(Target::Store, WARMUP_FIRST, phase.warmup, ttl_s);
                 self.stream(phase.op, WARMUP_FIRST, phase.warmup.max(1), phase.warmup)
             }
@@ -194,7 +200,8 @@ impl Planner<'_> {
                 self.may_hold_more = true;
                 None
             }
-            Op::Get | Op::ReadAside => Some(0),
+            Op::Get | Op::ReadAside | Op::Scan | Op::ReadModifyWrite => Some(0),
+            Op::Insert | Op::Mix => None,
         }
     }
 }
@@ -217,6 +224,9 @@ pub fn loop_cost(keys: Keys, values: Values, seed: u64, count: u64) -> Stream {
         seed,
         keys,
         values,
+        mix: Vec::new(),
+        scan_keys: 0,
+        insert_first: count,
         prefix: String::new(),
         count,
         first: 0,

@@ -41,19 +41,31 @@ pub enum Metric {
     P95Ns,
     /// 99th percentile of latency.
     P99Ns,
+    /// 99.9th percentile of latency.
+    P999Ns,
+    /// Median response time: from the moment at which an op was to start. Paced phases only.
+    ResponseP50Ns,
+    /// 99th percentile of the response time.
+    ResponseP99Ns,
+    /// 99.9th percentile of the response time.
+    ResponseP999Ns,
+    /// CPU of the client an op, user and system.
+    ClientCpuNsPerOp,
     /// User CPU of the client an op.
     ClientUserNsPerOp,
     /// System CPU of the client an op.
     ClientSysNsPerOp,
     /// CPU of the server an op.
     ServerCpuNsPerOp,
+    /// Operations for each second of CPU that the server spent.
+    OpsPerServerCpuS,
     /// What is left of the wall time: wake-ups, scheduling, network. Sequential phases only.
     WaitingNsPerOp,
 }
 
 impl Metric {
     /// Every metric, in the order of a report.
-    pub const ALL: [Metric; 15] = [
+    pub const ALL: [Metric; 21] = [
         Metric::OpsPerS,
         Metric::LoopRealS,
         Metric::LoopUserS,
@@ -65,9 +77,15 @@ impl Metric {
         Metric::P50Ns,
         Metric::P95Ns,
         Metric::P99Ns,
+        Metric::P999Ns,
+        Metric::ResponseP50Ns,
+        Metric::ResponseP99Ns,
+        Metric::ResponseP999Ns,
+        Metric::ClientCpuNsPerOp,
         Metric::ClientUserNsPerOp,
         Metric::ClientSysNsPerOp,
         Metric::ServerCpuNsPerOp,
+        Metric::OpsPerServerCpuS,
         Metric::WaitingNsPerOp,
     ];
 
@@ -85,9 +103,15 @@ impl Metric {
             Metric::P50Ns => "p50_ns",
             Metric::P95Ns => "p95_ns",
             Metric::P99Ns => "p99_ns",
+            Metric::P999Ns => "p999_ns",
+            Metric::ResponseP50Ns => "response_p50_ns",
+            Metric::ResponseP99Ns => "response_p99_ns",
+            Metric::ResponseP999Ns => "response_p999_ns",
+            Metric::ClientCpuNsPerOp => "client_cpu_ns_per_op",
             Metric::ClientUserNsPerOp => "client_user_ns_per_op",
             Metric::ClientSysNsPerOp => "client_sys_ns_per_op",
             Metric::ServerCpuNsPerOp => "server_cpu_ns_per_op",
+            Metric::OpsPerServerCpuS => "ops_per_server_cpu_s",
             Metric::WaitingNsPerOp => "waiting_ns_per_op",
         }
     }
@@ -95,7 +119,7 @@ impl Metric {
     /// The unit alone: `1/s`, `s`, `ns`.
     pub fn unit(self) -> &'static str {
         match self {
-            Metric::OpsPerS => "1/s",
+            Metric::OpsPerS | Metric::OpsPerServerCpuS => "1/s",
             Metric::LoopRealS
             | Metric::LoopUserS
             | Metric::LoopSysS
@@ -108,7 +132,7 @@ impl Metric {
 
     /// Which way is faster.
     pub fn better(self) -> Better {
-        if self == Metric::OpsPerS {
+        if matches!(self, Metric::OpsPerS | Metric::OpsPerServerCpuS) {
             Better::Higher
         } else {
             Better::Lower
@@ -129,9 +153,15 @@ impl Metric {
             Metric::P50Ns => "p50",
             Metric::P95Ns => "p95",
             Metric::P99Ns => "p99",
+            Metric::P999Ns => "p99.9",
+            Metric::ResponseP50Ns => "response p50",
+            Metric::ResponseP99Ns => "response p99",
+            Metric::ResponseP999Ns => "response p99.9",
+            Metric::ClientCpuNsPerOp => "client CPU an op",
             Metric::ClientUserNsPerOp => "client user CPU an op",
             Metric::ClientSysNsPerOp => "client system CPU an op",
             Metric::ServerCpuNsPerOp => "server CPU an op",
+            Metric::OpsPerServerCpuS => "operations a second of server CPU",
             Metric::WaitingNsPerOp => "waiting an op",
         }
     }
@@ -153,9 +183,22 @@ impl Metric {
             Metric::P50Ns => phase.quantile(0.50),
             Metric::P95Ns => phase.quantile(0.95),
             Metric::P99Ns => phase.quantile(0.99),
+            Metric::P999Ns => phase.quantile(0.999),
+            Metric::ResponseP50Ns => phase.response_quantile(0.50),
+            Metric::ResponseP99Ns => phase.response_quantile(0.99),
+            Metric::ResponseP999Ns => phase.response_quantile(0.999),
+            Metric::ClientCpuNsPerOp => {
+                let cpu_ns = phase.user_ns.zip(phase.sys_ns);
+                cpu_ns.map(|(user_ns, sys_ns)| (user_ns + sys_ns) as f64 / ops)
+            }
             Metric::ClientUserNsPerOp => phase.user_ns.map(per_op),
             Metric::ClientSysNsPerOp => phase.sys_ns.map(per_op),
             Metric::ServerCpuNsPerOp => phase.server_cpu_ns.map(per_op),
+            // A store without a server spends none, and has no such figure.
+            Metric::OpsPerServerCpuS => {
+                let cpu_ns = phase.server_cpu_ns.filter(|ns| *ns > 0);
+                cpu_ns.map(|ns| ops / seconds(ns))
+            }
             Metric::WaitingNsPerOp => phase.waiting_ns().map(|ns| ns as f64 / ops),
         }
     }

@@ -21,11 +21,29 @@ pub enum Op {
     /// Read through a cache: look there, on a miss read the store and fill the cache. On a path
     /// without a cache it is a plain read of the store, so that the two can be compared.
     ReadAside,
+    /// Write a key that is not there, and fail where it is.
+    Insert,
+    /// Read the value of one key, and write it back.
+    ReadModifyWrite,
+    /// Read the keys that follow one key in the store's own order.
+    Scan,
+    /// Several ops with weights: each operation is one of them.
+    Mix,
 }
 
 impl Op {
     /// Every op.
-    pub const ALL: [Op; 5] = [Op::Get, Op::Set, Op::Delete, Op::Incr, Op::ReadAside];
+    pub const ALL: [Op; 9] = [
+        Op::Get,
+        Op::Set,
+        Op::Delete,
+        Op::Incr,
+        Op::ReadAside,
+        Op::Insert,
+        Op::ReadModifyWrite,
+        Op::Scan,
+        Op::Mix,
+    ];
 
     /// The name in files, reports and on the command line.
     pub fn name(self) -> &'static str {
@@ -35,12 +53,25 @@ impl Op {
             Op::Delete => "delete",
             Op::Incr => "incr",
             Op::ReadAside => "read_aside",
+            Op::Insert => "insert",
+            Op::ReadModifyWrite => "read_modify_write",
+            Op::Scan => "scan",
+            Op::Mix => "mix",
         }
     }
 
     /// Whether the op needs its keys to be there already.
     pub fn needs_data(self) -> bool {
-        !matches!(self, Op::Set)
+        !matches!(self, Op::Set | Op::Insert)
+    }
+
+    /// Whether it can be one of the ops of a mix: it leaves every key with the value that a read
+    /// must give.
+    pub fn can_mix(self) -> bool {
+        matches!(
+            self,
+            Op::Get | Op::Set | Op::Insert | Op::ReadModifyWrite | Op::Scan
+        )
     }
 }
 

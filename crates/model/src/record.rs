@@ -265,6 +265,16 @@ impl PhaseRecord {
         self.latency.as_ref()?.quantile(q).map(|ns| ns as f64)
     }
 
+    /// A quantile of the response time, like [`PhaseRecord::quantile`].
+    pub fn response_quantile(&self, q: f64) -> Option<f64> {
+        self.response.as_ref()?.quantile(q).map(|ns| ns as f64)
+    }
+
+    /// Requests in flight at most, over all connections.
+    pub fn in_flight(&self) -> u64 {
+        u64::from(self.depth) * u64::from(self.concurrency)
+    }
+
     /// What is left of the wall time after client and server CPU. Only for sequential phases:
     /// elsewhere the parts overlap and do not sum.
     pub fn waiting_ns(&self) -> Option<u64> {

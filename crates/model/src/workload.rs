@@ -14,13 +14,55 @@ pub enum KeyRecipe {
 }
 
 /// In which order the keys are visited.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Distribution {
     /// 0, 1, 2, ... and around.
     Sequential,
     /// Each key as likely as any other.
     Uniform,
+    /// The key of rank k, from 1, is k to the power of `exponent` times less likely than that of
+    /// rank 1. Ranks are scattered over the keys.
+    Zipf {
+        /// Over 0; YCSB has 0.99.
+        exponent: f64,
+    },
+    /// The share `keys` of the keys gets the share `ops` of the operations.
+    Hotspot {
+        /// Which share of the keys is hot.
+        keys: f64,
+        /// Which share of the operations goes to them.
+        ops: f64,
+    },
+    /// Like `zipf`, but the rank is the age: the newest key is the likeliest.
+    Latest {
+        /// Over 0; YCSB has 0.99.
+        exponent: f64,
+        /// Keys inserted by so many operations before one may not be there yet, and are left out;
+        /// a tenth of the operations, at most 10,000, unless said.
+        settle: Option<u64>,
+    },
+}
+
+impl Distribution {
+    /// How keys are visited, after the word "visited".
+    pub fn in_words(self) -> String {
+        let percent = |share: f64| (share * 1e6).round() / 1e4;
+        match self {
+            Distribution::Sequential => "in order".to_owned(),
+            Distribution::Uniform => "each as likely as any other".to_owned(),
+            Distribution::Zipf { exponent } => {
+                format!("by Zipf's law with the exponent {exponent}")
+            }
+            Distribution::Hotspot { keys, ops } => {
+                let (keys, ops) = (percent(keys), percent(ops));
+                format!("with {ops}% of the ops on {keys}% of the keys")
+            }
+            Distribution::Latest { exponent, .. } => {
+                format!("the newest most, by Zipf's law with the exponent {exponent}")
+            }
+        }
+    }
 }
 
 /// Keys of a workload.
@@ -48,13 +90,84 @@ pub enum ValueRecipe {
     Zero,
 }
 
+/// How long values of the recipe `bytes` are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Sizes {
+    /// All of them `bytes` long.
+    #[default]
+    Constant,
+    /// Each length between two as likely as any other.
+    Uniform {
+        /// The shortest.
+        min_bytes: u32,
+        /// The longest.
+        max_bytes: u32,
+    },
+    /// Half of them below a median, with a long tail that is cut off.
+    Lognormal {
+        /// The median.
+        median_bytes: u32,
+        /// Standard deviation of the natural logarithm of the length.
+        sigma: f64,
+        /// What is longer is this long.
+        max_bytes: u32,
+    },
+    /// Given lengths with weights.
+    Histogram(Vec<(u32, f64)>),
+}
+
+impl Sizes {
+    /// The longest length, where they differ.
+    pub fn longest_bytes(&self) -> Option<u32> {
+        match self {
+            Sizes::Constant => None,
+            Sizes::Uniform { max_bytes, .. } | Sizes::Lognormal { max_bytes, .. } => {
+                Some(*max_bytes)
+            }
+            Sizes::Histogram(lengths) => lengths.iter().map(|(bytes, _)| *bytes).max(),
+        }
+    }
+
+    /// Whether all values have one length.
+    pub fn is_constant(&self) -> bool {
+        *self == Sizes::Constant
+    }
+}
+
 /// Values of a workload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Values {
     /// How the value is made.
     pub recipe: ValueRecipe,
-    /// Length of a value of the recipe `bytes`.
+    /// Length of a value of the recipe `bytes`; the longest one where lengths differ.
     pub bytes: u32,
+    /// How long each is.
+    #[serde(default, skip_serializing_if = "Sizes::is_constant")]
+    pub size: Sizes,
+    /// The share of each value that a compressor can remove.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub compressible: f64,
+}
+
+fn is_none(n: &u32) -> bool {
+    *n == 0
+}
+
+fn is_zero(share: &f64) -> bool {
+    *share == 0.0
+}
+
+impl Values {
+    /// Values of one length that a compressor finds nothing in.
+    pub fn of(recipe: ValueRecipe, bytes: u32) -> Values {
+        Values {
+            recipe,
+            bytes,
+            size: Sizes::Constant,
+            compressible: 0.0,
+        }
+    }
 }
 
 /// Where keys and values are made. Study 1 made them inside the timed loop.
@@ -106,6 +219,12 @@ pub struct Phase {
     pub name: String,
     /// The op.
     pub op: Op,
+    /// The ops of a mix with their weights; empty for any other op.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<(Op, f64)>,
+    /// The most keys that a scan reads.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub scan_keys: u32,
     /// How many ops.
     pub count: u64,
     /// Ops before the figures start, over keys of their own.
@@ -116,12 +235,18 @@ pub struct Phase {
     /// `read_aside`.
     pub hit_ratio: f64,
     /// When ops start.
+    #[serde(default, skip_serializing_if = "Pace::is_closed")]
     pub pace: Pace,
     /// The variants that do it; empty for all.
     pub only: Vec<String>,
 }
 
 impl Phase {
+    /// Every op that it does; of a mix, `mix` itself first.
+    pub fn ops(&self) -> impl Iterator<Item = Op> + '_ {
+        std::iter::once(self.op).chain(self.mix.iter().map(|(op, _)| *op))
+    }
+
     /// Whether a variant does this phase.
     pub fn concerns(&self, variant: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|name| name == variant)

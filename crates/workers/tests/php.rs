@@ -4,6 +4,7 @@
 mod common;
 
 use common::{EXTENSIONS, Memcached, host, open, opened, outcomes, phase, published, run};
+use roundtrip_model::contract::LatencyForm;
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{Generate, KeyRecipe, ValueRecipe};
 use roundtrip_model::{Kind, Op};
@@ -71,7 +72,7 @@ fn figures_of_a_loop_agree_with_each_other() {
     let path = command.latencies.clone().unwrap();
     let done = run(&mut worker, command);
     let wall_ns = done.ended_ns - done.started_ns;
-    let latencies = read_latencies(path.as_ref(), 20_000, 30).unwrap();
+    let latencies = read_latencies(path.as_ref(), LatencyForm::Raw, 20_000, 30).unwrap();
     assert_eq!(latencies.slices_ns.len(), 30);
     // Each operation starts where the one before it ended, so nothing is lost between them.
     assert_eq!(latencies.slices_ns.iter().sum::<u64>(), wall_ns);

@@ -132,6 +132,10 @@ fn hostile_files_are_refused() {
         "UPDATE histogram SET phase = 64 WHERE phase = 1",
         "UPDATE histogram SET hdr = zeroblob(9000000)",
         "UPDATE histogram SET hdr = x'1c849313'",
+        "DROP TABLE response_histogram",
+        "UPDATE response_histogram SET phase = 64 WHERE phase = 0",
+        "UPDATE response_histogram SET hdr = zeroblob(9000000)",
+        "UPDATE response_histogram SET hdr = x'1c849313'",
     ] {
         refused(tamper);
     }
@@ -163,6 +167,12 @@ fn hostile_records_with_a_right_checksum_are_refused() {
     let mut long = trial(0);
     long.phases[1].user_ns = Some(u64::MAX);
     hostile_text("trial", &json(&long));
+    let mut late = trial(0);
+    late.phases[0].gaps[0].lasted_ns = u64::MAX;
+    hostile_text("trial", &json(&late));
+    let mut broken = trial(0);
+    broken.phases[0].gaps = vec![broken.phases[0].gaps[0]; 100_001];
+    hostile_text("trial", &json(&broken));
     let mut named = trial(0);
     named.variant = "v".repeat(2000);
     hostile_text("trial", &json(&named));
@@ -179,7 +189,9 @@ fn hostile_histograms_with_a_right_checksum_are_refused() {
     let header = |at: usize, bytes: &[u8]| {
         let mut bad = good.clone();
         bad[at..at + bytes.len()].copy_from_slice(bytes);
-        with_checksum("histogram", "hdr", &bad, &bad);
+        for table in ["histogram", "response_histogram"] {
+            with_checksum(table, "hdr", &bad, &bad);
+        }
     };
     header(4, &u32::MAX.to_be_bytes());
     header(12, &5u32.to_be_bytes());
@@ -200,4 +212,22 @@ fn what_is_no_file_or_empty_or_garbage_is_refused() {
     let whole = fs::read(exported().1.as_path()).unwrap_or_default();
     fs::write(&path, &whole[..whole.len() / 3]).unwrap();
     refuses(&path, "truncated");
+}
+
+#[test]
+fn a_run_of_the_version_without_response_times_comes_in_with_its_service_times() {
+    let (_dir, path) = exported();
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch("DROP TABLE response_histogram; PRAGMA user_version = 1")
+        .unwrap();
+    drop(conn);
+    let (_home, there) = archive();
+    assert_eq!(there.import(&path).unwrap().added, ids(&["a"]));
+    for (i, found) in there.trials("a").unwrap().into_iter().enumerate() {
+        let mut expected = trial(i as u32);
+        for phase in &mut expected.phases {
+            phase.response = None;
+        }
+        assert_eq!(found, expected);
+    }
 }

@@ -369,7 +369,13 @@ impl<P: Protocol, C: Pace> Course<P, C> {
 
     /// Reads the replies that came on a lane; says how many bytes they took.
     #[inline]
-    fn read(&mut self, slot: usize, bytes: &[u8], at_ns: u64) -> Result<usize, ErrorKind> {
+    fn read(
+        &mut self,
+        slot: usize,
+        bytes: &[u8],
+        at_ns: u64,
+        output: &mut Vec<u8>,
+    ) -> Result<usize, ErrorKind> {
         let lane = &mut self.lanes[slot];
         let mut used = 0;
         while let Some(flight) = lane.flights.front() {
@@ -380,6 +386,14 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                     self.record
                         .end(C::OPEN, outcome, sent_ns, intended_ns, at_ns);
                     lane.flights.pop_front();
+                }
+                Answer::Then(op, bytes) => {
+                    used += bytes;
+                    let next = Flight { op, ..*flight };
+                    lane.flights.pop_front();
+                    lane.flights.push_back(next);
+                    self.protocol
+                        .request(op, next.index, &mut self.texts, output);
                 }
                 Answer::NeedMore => return Ok(used),
                 Answer::Lost(kind) => return Err(kind),
@@ -407,7 +421,7 @@ impl<P: Protocol, C: Pace> Sink for Course<P, C> {
         }
         self.record.last_ns = at_ns;
         let was_full = self.lanes[slot].flights.len() == self.settings.depth;
-        match self.read(slot, bytes, at_ns) {
+        match self.read(slot, bytes, at_ns, output) {
             Ok(used) => {
                 let lane = &mut self.lanes[slot];
                 lane.answered = true;

@@ -2,7 +2,7 @@
 //! in place otherwise, so that memory is bounded whatever the count is.
 
 use roundtrip_model::Op;
-use roundtrip_model::stream::Stream;
+use roundtrip_model::stream::{OpMaker, Stream};
 
 /// The most ops that are planned beforehand: 64 MiB of them.
 const TABLE_OPS: u64 = 8 << 20;
@@ -20,7 +20,9 @@ pub(crate) struct Next {
 /// The ops of a part of a stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Ops {
-    stream: Stream,
+    maker: OpMaker,
+    op: Op,
+    part: (u64, u64),
     /// Operation `i` is on key `i` of this process's part, as the published loop had it.
     in_loop: Option<(u64, u64)>,
     planned: Vec<u64>,
@@ -42,7 +44,9 @@ impl Ops {
         };
         let mut ops = Ops {
             in_loop: in_loop.then_some((part, of)),
-            stream,
+            maker: OpMaker::new(&stream),
+            op: stream.op,
+            part: stream.part,
             planned: Vec::new(),
             at: 0,
             count,
@@ -85,12 +89,12 @@ impl Ops {
     fn plan(&self, i: u64) -> Next {
         if let Some((part, of)) = self.in_loop {
             return Next {
-                op: self.stream.op,
+                op: self.op,
                 index: part + i * of,
             };
         }
-        let (part, of) = self.stream.part;
-        let planned = self.stream.planned(part + i * of);
+        let (part, of) = self.part;
+        let planned = self.maker.planned(part + i * of);
         Next {
             op: planned.op,
             index: planned.index,

@@ -55,10 +55,7 @@ impl Texts {
             distribution: Distribution::Sequential,
             count: None,
         };
-        let values = Values {
-            recipe: ValueRecipe::Crc32,
-            bytes: 0,
-        };
+        let values = Values::of(ValueRecipe::Crc32, 0);
         let maker = KeyMaker::new(0, "", keys);
         Texts::with(maker, Table::default(), ValueMaker::new(0, values))
     }

@@ -8,12 +8,18 @@ mod epoll;
 mod loopback;
 mod outgoing;
 mod socket;
+mod tls;
+#[cfg(test)]
+mod trial;
+mod uring;
 
 pub(crate) use blocking::Blocking;
 pub(crate) use carry::Carry;
 pub(crate) use epoll::Epoll;
 pub(crate) use loopback::Loopback;
 pub(crate) use socket::{CONNECT_TIMEOUT, LinkOptions, connect};
+pub(crate) use tls::{Tls, Trust};
+pub(crate) use uring::Uring;
 
 use crate::outcome::ErrorKind;
 use std::io;
@@ -36,6 +42,16 @@ pub(crate) trait Io {
     fn now_ns(&self) -> u64 {
         crate::clock::now_ns()
     }
+
+    /// Is told by a thread that it alone uses this from now on, before it does. What the kernel
+    /// keeps for a thread is made here.
+    fn take_up(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// Is told by that thread that it has done its part: another one may take this up. What comes
+    /// meanwhile is not lost.
+    fn lay_down(&mut self) {}
 
     /// Takes a connected socket, and gives its slot.
     fn add(&mut self, socket: OwnedFd) -> io::Result<usize>;

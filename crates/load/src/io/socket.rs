@@ -25,14 +25,14 @@ pub(crate) fn connect(
     timeout: Duration,
 ) -> Result<OwnedFd, WorkerError> {
     match endpoint {
-        Endpoint::Tcp { host, port } => connect_tcp(host, *port, options, timeout)
-            .map_err(|e| WorkerError::connect(format!("{host}:{port}: {e}"))),
+        // Over TLS, the handshake is the transport's.
+        Endpoint::Tcp { host, port } | Endpoint::Tls { host, port, .. } => {
+            connect_tcp(host, *port, options, timeout)
+                .map_err(|e| WorkerError::connect(format!("{host}:{port}: {e}")))
+        }
         Endpoint::Unix { path } => UnixStream::connect(path)
             .map(OwnedFd::from)
             .map_err(|e| WorkerError::connect(format!("{path}: {e}"))),
-        Endpoint::Tls { host, port, .. } => Err(WorkerError::usage(format!(
-            "{host}:{port} speaks TLS, and this client does not"
-        ))),
         Endpoint::File { path } => Err(WorkerError::usage(format!(
             "a server is reached by tcp or unix, not by the file {path}"
         ))),

@@ -170,7 +170,7 @@ impl<P: Protocol> Sink for One<'_, P> {
             Answer::NeedMore => return Ok(0),
             Answer::Lost(kind) => kind,
             // More than was asked for.
-            Answer::Ended(..) => ErrorKind::Protocol,
+            Answer::Ended(..) | Answer::Then(..) => ErrorKind::Protocol,
         };
         self.lost(slot, lost);
         Err(lost)

@@ -1,6 +1,6 @@
 //! memcached, or anything else that speaks its text protocol.
 
-use super::{Answer, Flight, Protocol, Task};
+use super::{Answer, Flight, Protocol, Task, after_read, reads};
 use crate::clock;
 use crate::engine::{Fence, Texts};
 use crate::outcome::{ErrorKind, Outcome};
@@ -37,8 +37,8 @@ impl Memcached {
     }
 
     #[inline]
-    fn write_set(&mut self, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"set ");
+    fn write_value(&self, verb: &[u8], index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
+        out.extend_from_slice(verb);
         out.extend_from_slice(texts.keys.get(index));
         out.extend_from_slice(&self.storing);
         let (digits, start) = decimal(texts.values.value_bytes(index) as u64);
@@ -71,7 +71,7 @@ impl Memcached {
     fn read_get(&mut self, bytes: &[u8], flight: &Flight, texts: &mut Texts) -> Answer {
         let (index, is_last) = (flight.index, flight.behind == 0);
         if is_last && let Some(used) = self.plain_hit(bytes, index, texts) {
-            return Answer::Ended(Outcome::Hit, used);
+            return after_read(flight.op, Outcome::Hit, used);
         }
         let (reply, used) = match Reply::parse(bytes, &self.limits) {
             Parsed::Complete(reply, used) => (reply, used),
@@ -87,7 +87,9 @@ impl Memcached {
                 let end = &bytes[used..];
                 match is_last {
                     false => Answer::Ended(outcome, used),
-                    true if end.starts_with(END) => Answer::Ended(outcome, used + END.len()),
+                    true if end.starts_with(END) => {
+                        after_read(flight.op, outcome, used + END.len())
+                    }
                     true if END.starts_with(end) => Answer::NeedMore,
                     true => Answer::Lost(ErrorKind::Protocol),
                 }
@@ -110,10 +112,12 @@ impl Protocol for Memcached {
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
         let (word, end): (&[u8], &[u8]) = match op {
-            Op::Get | Op::ReadAside => (b"get ", b"\r\n"),
+            Op::Set => return self.write_value(b"set ", index, texts, out),
+            Op::Insert => return self.write_value(b"add ", index, texts, out),
             Op::Delete => (b"delete ", b"\r\n"),
             Op::Incr => (b"incr ", b" 1\r\n"),
-            Op::Set => return self.write_set(index, texts, out),
+            // Of the rest none comes here but those that begin with a read.
+            _ => (b"get ", b"\r\n"),
         };
         out.extend_from_slice(word);
         out.extend_from_slice(texts.keys.get(index));
@@ -139,7 +143,7 @@ impl Protocol for Memcached {
         if bytes.is_empty() {
             return Answer::NeedMore;
         }
-        if matches!(flight.op, Op::Get | Op::ReadAside) {
+        if reads(flight.op) {
             return self.read_get(bytes, flight, texts);
         }
         let (reply, used) = match Reply::parse(bytes, &self.limits) {
@@ -148,7 +152,8 @@ impl Protocol for Memcached {
             Parsed::Bad(_) => return Answer::Lost(ErrorKind::Protocol),
         };
         let outcome = match (flight.op, reply) {
-            (Op::Set, Reply::Stored) => Outcome::Stored,
+            (Op::Set | Op::Insert, Reply::Stored) => Outcome::Stored,
+            (Op::Insert, Reply::NotStored) => Outcome::Error(ErrorKind::Refused),
             (Op::Delete, Reply::Deleted) => Outcome::Done,
             (Op::Delete | Op::Incr, Reply::NotFound) => Outcome::NotFound,
             // Nothing is 0 after one was added to it.
@@ -169,7 +174,8 @@ fn failure(reply: Reply<'_>, used: usize, flight: &Flight) -> Answer {
     };
     // The server may take the value of a set that it refused for a request; and which of many keys
     // it still answers nobody knows.
-    let is_lost = flight.opens != 1 || (flight.op == Op::Set && kind == ErrorKind::Refused);
+    let is_lost = flight.opens != 1
+        || (matches!(flight.op, Op::Set | Op::Insert) && kind == ErrorKind::Refused);
     match is_lost {
         true => Answer::Lost(kind),
         false => Answer::Ended(Outcome::Error(kind), used),

@@ -52,11 +52,29 @@ pub(crate) struct Flight {
 pub(crate) enum Answer {
     /// Its end, and how many bytes that took.
     Ended(Outcome, usize),
+    /// The end of its first step, which took so many bytes: the op goes on as this one.
+    Then(Op, usize),
     /// The beginning of its reply, or nothing.
     NeedMore,
     /// Nothing that could be understood, or no answer to the request: the connection is to be
     /// given up with everything in flight on it.
     Lost(ErrorKind),
+}
+
+/// What the answer to the read of a key makes of the op that it is a part of.
+#[inline]
+fn after_read(op: Op, outcome: Outcome, used: usize) -> Answer {
+    match (op, outcome) {
+        // What is written back is the same value: it was compared just now.
+        (Op::ReadModifyWrite, Outcome::Hit) => Answer::Then(Op::Set, used),
+        _ => Answer::Ended(outcome, used),
+    }
+}
+
+/// Whether an op begins with the read of a key.
+#[inline]
+fn reads(op: Op) -> bool {
+    matches!(op, Op::Get | Op::ReadAside | Op::ReadModifyWrite)
 }
 
 /// Writes requests and reads replies. Nothing may be allocated for an op.

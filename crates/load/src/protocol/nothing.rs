@@ -16,8 +16,8 @@ impl Call for Nothing {
         std::hint::black_box(texts.keys.get(index));
         Ok(match op {
             Op::Get | Op::ReadAside => Outcome::Hit,
-            Op::Set => Outcome::Stored,
-            Op::Delete | Op::Incr => Outcome::Done,
+            Op::Set | Op::Insert | Op::ReadModifyWrite => Outcome::Stored,
+            Op::Delete | Op::Incr | Op::Scan | Op::Mix => Outcome::Done,
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Redis, or anything else that speaks RESP.
 
-use super::{Answer, Flight, Protocol, Task};
+use super::{Answer, Flight, Protocol, Task, after_read, reads};
 use crate::engine::{Fence, Texts};
 use crate::outcome::{ErrorKind, Outcome};
 use roundtrip_model::Op;
@@ -14,6 +14,8 @@ use roundtrip_wire::{Limits, Parsed};
 pub(crate) struct Resp {
     /// The end of a `SET`: how long it lives, or nothing.
     expiry: Vec<u8>,
+    /// How many parts a `SET` has.
+    parts: usize,
     /// `$LENGTH` and a line end: what stands before a value that is there.
     hitting: Vec<u8>,
     hitting_bytes: Option<usize>,
@@ -28,6 +30,7 @@ impl Resp {
             push_blob(&mut expiry, task.ttl_s.to_string().as_bytes());
         }
         Resp {
+            parts: if task.ttl_s > 0 { 5 } else { 3 },
             expiry,
             hitting: Vec::new(),
             hitting_bytes: None,
@@ -36,16 +39,17 @@ impl Resp {
     }
 
     #[inline]
-    fn write_set(&mut self, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
-        out.extend_from_slice(match self.expiry.is_empty() {
-            true => b"*3\r\n$3\r\nSET\r\n",
-            false => b"*5\r\n$3\r\nSET\r\n",
-        });
+    fn write_set(&self, is_new: bool, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
+        push_length(out, b'*', self.parts + usize::from(is_new));
+        out.extend_from_slice(b"$3\r\nSET\r\n");
         push_blob(out, texts.keys.get(index));
         push_length(out, b'$', texts.values.value_bytes(index));
         texts.values.write(index, out);
         out.extend_from_slice(b"\r\n");
         out.extend_from_slice(&self.expiry);
+        if is_new {
+            out.extend_from_slice(b"$2\r\nNX\r\n");
+        }
     }
 
     /// How long the part is, if it is the whole value of a key that is there.
@@ -74,7 +78,7 @@ impl Resp {
         };
         let part = &bytes[head..];
         if let Some(used) = self.plain_hit(part, flight.index, texts) {
-            return Answer::Ended(Outcome::Hit, head + used);
+            return after_read(flight.op, Outcome::Hit, head + used);
         }
         let (reply, used) = match Reply::parse(part, &self.limits) {
             Parsed::Complete(reply, used) => (reply, head + used),
@@ -83,7 +87,7 @@ impl Resp {
         };
         match reply {
             Reply::Bulk(value) if texts.values.is(flight.index, value) => {
-                Answer::Ended(Outcome::Hit, used)
+                after_read(flight.op, Outcome::Hit, used)
             }
             Reply::Bulk(_) => Answer::Ended(Outcome::Wrong, used),
             Reply::Null(_) => Answer::Ended(Outcome::Miss, used),
@@ -118,10 +122,11 @@ impl Protocol for Resp {
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
         out.extend_from_slice(match op {
-            Op::Get | Op::ReadAside => b"*2\r\n$3\r\nGET\r\n",
+            Op::Set | Op::Insert => return self.write_set(op == Op::Insert, index, texts, out),
             Op::Delete => b"*2\r\n$3\r\nDEL\r\n",
             Op::Incr => b"*2\r\n$4\r\nINCR\r\n",
-            Op::Set => return self.write_set(index, texts, out),
+            // Of the rest none comes here but those that begin with a read.
+            _ => b"*2\r\n$3\r\nGET\r\n",
         });
         push_blob(out, texts.keys.get(index));
     }
@@ -141,7 +146,7 @@ impl Protocol for Resp {
         if bytes.is_empty() {
             return Answer::NeedMore;
         }
-        if matches!(flight.op, Op::Get | Op::ReadAside) {
+        if reads(flight.op) {
             return self.read_get(bytes, flight, texts);
         }
         let (reply, used) = match Reply::parse(bytes, &self.limits) {
@@ -150,7 +155,8 @@ impl Protocol for Resp {
             Parsed::Bad(_) => return Answer::Lost(ErrorKind::Protocol),
         };
         let outcome = match (flight.op, reply) {
-            (Op::Set, Reply::Simple(b"OK")) => Outcome::Stored,
+            (Op::Set | Op::Insert, Reply::Simple(b"OK")) => Outcome::Stored,
+            (Op::Insert, Reply::Null(_)) => Outcome::Error(ErrorKind::Refused),
             (Op::Delete, Reply::Integer(1)) => Outcome::Done,
             (Op::Delete, Reply::Integer(0)) => Outcome::NotFound,
             // Nothing is 0 after one was added to it.

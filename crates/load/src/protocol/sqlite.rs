@@ -18,6 +18,8 @@ const CREATE: &str = "CREATE TABLE IF NOT EXISTS kv (\
 const GET: &str = "SELECT value, expires FROM kv WHERE key = ?1";
 const SET: &str = "INSERT INTO kv (key, value, expires) VALUES (?1, ?2, ?3) \
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires";
+const INSERT: &str =
+    "INSERT INTO kv (key, value, expires) VALUES (?1, ?2, ?3) ON CONFLICT (key) DO NOTHING";
 const DELETE: &str = "DELETE FROM kv WHERE key = ?1 AND (expires = 0 OR expires > ?2)";
 const INCR: &str = "UPDATE kv SET value = CAST(CAST(value AS INTEGER) + 1 AS BLOB) \
     WHERE key = ?1 AND (expires = 0 OR expires > ?2)";
@@ -74,7 +76,11 @@ impl SqliteStore {
 #[derive(Debug)]
 pub(crate) struct Sqlite<'a> {
     connection: &'a Connection,
-    statement: Statement<'a>,
+    get: Statement<'a>,
+    set: Statement<'a>,
+    insert: Statement<'a>,
+    delete: Statement<'a>,
+    incr: Statement<'a>,
     /// The value that is being written.
     value: Vec<u8>,
     task: Task,
@@ -83,13 +89,10 @@ pub(crate) struct Sqlite<'a> {
 impl<'a> Sqlite<'a> {
     pub(crate) fn new(store: &'a SqliteStore, task: Task) -> Result<Sqlite<'a>, WorkerError> {
         let connection = &store.0;
-        let text = match task.op {
-            Op::Get | Op::ReadAside => GET,
-            Op::Set => SET,
-            Op::Delete => DELETE,
-            Op::Incr => INCR,
-        };
-        let statement = connection.prepare(text).map_err(failed)?;
+        if task.op == Op::Scan {
+            return Err(WorkerError::cannot(task.op));
+        }
+        let prepared = |text| connection.prepare(text).map_err(failed);
         if task.prepare {
             connection
                 .execute_batch("BEGIN IMMEDIATE")
@@ -97,7 +100,11 @@ impl<'a> Sqlite<'a> {
         }
         Ok(Sqlite {
             connection,
-            statement,
+            get: prepared(GET)?,
+            set: prepared(SET)?,
+            insert: prepared(INSERT)?,
+            delete: prepared(DELETE)?,
+            incr: prepared(INCR)?,
             value: Vec::new(),
             task,
         })
@@ -105,9 +112,8 @@ impl<'a> Sqlite<'a> {
 
     #[inline]
     fn read(&mut self, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
-        self.statement
-            .raw_bind_parameter(1, texts.keys.get(index))?;
-        let mut rows = self.statement.raw_query();
+        self.get.raw_bind_parameter(1, texts.keys.get(index))?;
+        let mut rows = self.get.raw_query();
         let Some(row) = rows.next()? else {
             return Ok(Outcome::Miss);
         };
@@ -122,45 +128,62 @@ impl<'a> Sqlite<'a> {
         })
     }
 
+    /// Writes a key: any, or only one that is not there.
     #[inline]
-    fn write(&mut self, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
+    fn write(&mut self, op: Op, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
         let expires = match self.task.ttl_s {
             0 => 0,
             ttl_s => clock::unix_s() as i64 + i64::from(ttl_s),
         };
         self.value.clear();
         texts.values.write(index, &mut self.value);
-        self.statement
-            .raw_bind_parameter(1, texts.keys.get(index))?;
-        self.statement
-            .raw_bind_parameter(2, self.value.as_slice())?;
-        self.statement.raw_bind_parameter(3, expires)?;
-        self.statement.raw_execute()?;
-        Ok(Outcome::Stored)
+        let statement = match op {
+            Op::Insert => &mut self.insert,
+            _ => &mut self.set,
+        };
+        statement.raw_bind_parameter(1, texts.keys.get(index))?;
+        statement.raw_bind_parameter(2, self.value.as_slice())?;
+        statement.raw_bind_parameter(3, expires)?;
+        Ok(match statement.raw_execute()? {
+            0 => Outcome::Error(ErrorKind::Refused),
+            _ => Outcome::Stored,
+        })
     }
 
     #[inline]
-    fn change(&mut self, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
-        self.statement
-            .raw_bind_parameter(1, texts.keys.get(index))?;
-        self.statement
-            .raw_bind_parameter(2, clock::unix_s() as i64)?;
-        Ok(match self.statement.raw_execute()? {
+    fn change(&mut self, op: Op, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
+        let statement = match op {
+            Op::Delete => &mut self.delete,
+            _ => &mut self.incr,
+        };
+        statement.raw_bind_parameter(1, texts.keys.get(index))?;
+        statement.raw_bind_parameter(2, clock::unix_s() as i64)?;
+        Ok(match statement.raw_execute()? {
             0 => Outcome::NotFound,
             _ => Outcome::Done,
         })
     }
+
+    #[inline]
+    fn do_it(&mut self, op: Op, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
+        match op {
+            Op::Get | Op::ReadAside => self.read(index, texts),
+            Op::Set | Op::Insert => self.write(op, index, texts),
+            Op::Delete | Op::Incr => self.change(op, index, texts),
+            Op::ReadModifyWrite => match self.read(index, texts)? {
+                Outcome::Hit => self.write(Op::Set, index, texts),
+                other => Ok(other),
+            },
+            // No stream has them as the op of an operation.
+            Op::Scan | Op::Mix => Ok(Outcome::Error(ErrorKind::Refused)),
+        }
+    }
 }
 
 impl Call for Sqlite<'_> {
-    /// The op is the phase's, which the statement was prepared for.
     #[inline]
-    fn call(&mut self, _: Op, index: u64, texts: &mut Texts) -> Result<Outcome, WorkerError> {
-        let done = match self.task.op {
-            Op::Get | Op::ReadAside => self.read(index, texts),
-            Op::Set => self.write(index, texts),
-            Op::Delete | Op::Incr => self.change(index, texts),
-        };
+    fn call(&mut self, op: Op, index: u64, texts: &mut Texts) -> Result<Outcome, WorkerError> {
+        let done = self.do_it(op, index, texts);
         Ok(done.unwrap_or_else(|e| Outcome::Error(kind(&e))))
     }
 

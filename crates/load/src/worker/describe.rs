@@ -2,9 +2,22 @@
 
 use super::options::{CLIENTS, MOST_CONNECTIONS, OPTIONS, STORES};
 use crate::engine::SPIN_NS;
+use crate::io::Uring;
 use roundtrip_model::Op;
 use roundtrip_model::contract::{ClientInfo, Described, VERSION};
 use std::collections::BTreeMap;
+
+/// The ops that it can do.
+const OPS: [Op; 8] = [
+    Op::Get,
+    Op::Set,
+    Op::Delete,
+    Op::Incr,
+    Op::ReadAside,
+    Op::Insert,
+    Op::ReadModifyWrite,
+    Op::Mix,
+];
 
 pub(super) fn describe() -> Described {
     let version = env!("CARGO_PKG_VERSION");
@@ -19,7 +32,7 @@ pub(super) fn describe() -> Described {
         version: Some(version.to_owned()),
         reason: None,
         stores: STORES.map(str::to_owned).to_vec(),
-        ops: Op::ALL.to_vec(),
+        ops: OPS.to_vec(),
         options: OPTIONS
             .iter()
             .map(|(name, values)| {
@@ -37,6 +50,11 @@ pub(super) fn describe() -> Described {
         runtime: format!("roundtrip {version} ({build})"),
         settings: BTreeMap::from([
             ("build".to_owned(), build.to_owned()),
+            // A kernel that refuses says why here; many connections then go over epoll.
+            (
+                "io_uring".to_owned(),
+                Uring::new(1).map_or_else(|why| why, |_| "available".to_owned()),
+            ),
             ("spin_before_due_ns".to_owned(), SPIN_NS.to_string()),
             ("sqlite".to_owned(), rusqlite::version().to_owned()),
         ]),

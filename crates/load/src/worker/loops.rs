@@ -4,7 +4,7 @@ use super::WorkerError;
 use super::crew::{self, Part, Start};
 use super::options::{Checked, Speech};
 use super::phase::Ready;
-use super::place::{Carrier, Hand, Place, Server};
+use super::place::{Carrier, Hand, Place, Server, carried};
 use crate::engine::{Closed, Course, Ops, Pace, Plan, Settings};
 use crate::io::{Io, Loopback};
 use crate::protocol::{
@@ -68,12 +68,15 @@ impl<'a> Loop<'a> {
         let course = protocol.map(|protocol| {
             Course::new(self.settings, protocol, pace, self.ops, texts, &self.down)
         });
+        let taken_up = io.take_up();
         let start_ns = start.agree();
         let mut course = course?;
+        taken_up.map_err(|e| WorkerError::io(format!("{}: {e}", io.name())))?;
         let before = usage::of_this_thread();
         course.run(io, start_ns)?;
         let usage = usage::of_this_thread().since(before);
         course.fence(io)?;
+        io.lay_down();
         let down = course.lanes_down();
         let (record, cache) = course.finish()?;
         Ok(Part {
@@ -107,16 +110,10 @@ pub(super) fn wired(
             },
             ..Loop::direct(ready, number, ops)
         };
-        let part = match (&mut hand.carrier, speech) {
-            (Carrier::Blocking(io), Speech::Memcached) => {
-                this.run(io, Ok(Memcached::new(task)), start)
-            }
-            (Carrier::Blocking(io), Speech::Resp) => this.run(io, Ok(Resp::new(task)), start),
-            (Carrier::Epoll(io), Speech::Memcached) => {
-                this.run(io, Ok(Memcached::new(task)), start)
-            }
-            (Carrier::Epoll(io), Speech::Resp) => this.run(io, Ok(Resp::new(task)), start),
-        }?;
+        let part = carried!(&mut hand.carrier, io => match speech {
+            Speech::Memcached => this.run(io, Ok(Memcached::new(task)), start),
+            Speech::Resp => this.run(io, Ok(Resp::new(task)), start),
+        })?;
         hand.down.clone_from(&part.down);
         Ok(part)
     })

@@ -15,10 +15,10 @@ pub(super) const STORES: [&str; 4] = ["memcached", "floor", "redis", "sqlite"];
 /// The options of `native` and what each may be; nothing for anything.
 pub(super) const OPTIONS: [(&str, &[&str]); 10] = [
     ("depth", &[]),
-    ("transport", &["tcp", "unix"]),
+    ("transport", &["tcp", "unix", "tls"]),
     ("tcp_nodelay", &["true", "false"]),
     ("synchronous", &["full", "normal", "off"]),
-    ("io", &["auto", "blocking", "epoll"]),
+    ("io", &["auto", "blocking", "epoll", "io_uring"]),
     ("protocol", &["memcached", "resp"]),
     ("threads", &[]),
     ("connections", &[]),
@@ -38,6 +38,7 @@ pub(super) enum IoChoice {
     Auto,
     Blocking,
     Epoll,
+    Uring,
 }
 
 /// What is spoken with a server.
@@ -94,6 +95,7 @@ pub(super) fn check(options: &Options) -> Result<Checked, WorkerError> {
         io: match of("io") {
             Some("blocking") => IoChoice::Blocking,
             Some("epoll") => IoChoice::Epoll,
+            Some("io_uring") => IoChoice::Uring,
             _ => IoChoice::Auto,
         },
         speech: of("protocol").map(|name| match name {

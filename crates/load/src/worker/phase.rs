@@ -7,6 +7,7 @@ use crate::outcome::Tally;
 use crate::protocol::Task;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use roundtrip_model::Op;
 use roundtrip_model::contract::{Done, LatencyHistograms, PhaseCommand, Purpose};
 use roundtrip_model::stream::{MAX_VALUE_BYTES, Stream};
 use roundtrip_model::workload::Generate;
@@ -147,6 +148,10 @@ fn check(command: &PhaseCommand, stream: &Stream) -> Result<(), WorkerError> {
             "phase `{}` has a count or depth of 0",
             command.name
         )));
+    }
+    let mut ops = stream.mix.iter().map(|(op, _)| *op).chain([command.op]);
+    if ops.any(|op| op == Op::Scan) {
+        return Err(WorkerError::cannot(Op::Scan));
     }
     let (part, of) = stream.part;
     if of == 0 || part >= of {

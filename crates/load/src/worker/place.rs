@@ -3,7 +3,7 @@
 use super::WorkerError;
 use super::options::{Checked, IoChoice, MOST_CONNECTIONS, Speech};
 use crate::engine::Mender;
-use crate::io::{Blocking, CONNECT_TIMEOUT, Epoll, Io, connect};
+use crate::io::{Blocking, CONNECT_TIMEOUT, Epoll, Io, Tls, Trust, Uring, connect};
 use crate::protocol::SqliteStore;
 use roundtrip_model::contract::Endpoint;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -47,14 +47,59 @@ pub(super) struct Hand {
 pub(super) enum Carrier {
     Blocking(Blocking),
     Epoll(Epoll),
+    Uring(Uring),
+    TlsBlocking(Tls<Blocking>),
+    TlsEpoll(Tls<Epoll>),
+    TlsUring(Tls<Uring>),
 }
 
-impl Carrier {
-    pub(super) fn name(&self) -> &'static str {
-        match self {
-            Carrier::Blocking(io) => io.name(),
-            Carrier::Epoll(io) => io.name(),
+/// Does something with the transport of a carrier, compiled for each.
+macro_rules! carried {
+    ($carrier:expr, $io:ident => $what:expr) => {
+        match $carrier {
+            Carrier::Blocking($io) => $what,
+            Carrier::Epoll($io) => $what,
+            Carrier::Uring($io) => $what,
+            Carrier::TlsBlocking($io) => $what,
+            Carrier::TlsEpoll($io) => $what,
+            Carrier::TlsUring($io) => $what,
         }
+    };
+}
+pub(super) use carried;
+
+impl Carrier {
+    /// The one that was asked for, or the best one that there is.
+    fn new(choice: IoChoice, connections: usize) -> Result<Carrier, WorkerError> {
+        let epoll = || {
+            let made = Epoll::new().map(Carrier::Epoll);
+            made.map_err(|e| WorkerError::io(format!("epoll: {e}")))
+        };
+        match (choice, connections) {
+            (IoChoice::Auto | IoChoice::Blocking, 1) => Ok(Carrier::Blocking(Blocking::new())),
+            (IoChoice::Auto | IoChoice::Epoll, _) => epoll(),
+            (IoChoice::Uring, _) => Uring::new(connections)
+                .map(Carrier::Uring)
+                .map_err(|why| WorkerError::usage(format!("{why}; leave io out, or use epoll"))),
+            (IoChoice::Blocking, _) => Err(WorkerError::usage(format!(
+                "io=blocking carries one connection a thread, and a thread has {connections}; \
+                 leave io out, or set threads to the number of connections"
+            ))),
+        }
+    }
+
+    /// The same under TLS.
+    fn trusting(self, trust: Trust) -> Carrier {
+        match self {
+            Carrier::Blocking(io) => Carrier::TlsBlocking(Tls::new(io, trust)),
+            Carrier::Epoll(io) => Carrier::TlsEpoll(Tls::new(io, trust)),
+            Carrier::Uring(io) => Carrier::TlsUring(Tls::new(io, trust)),
+            trusting => trusting,
+        }
+    }
+
+    pub(super) fn name(&self) -> &'static str {
+        carried!(self, io => io.name())
     }
 }
 
@@ -151,24 +196,14 @@ impl Hand {
         connections: usize,
         checked: &Checked,
     ) -> Result<Hand, WorkerError> {
-        let failed = |e: std::io::Error| WorkerError::io(format!("a connection: {e}"));
-        let mut carrier = match (checked.io, connections) {
-            (IoChoice::Auto | IoChoice::Blocking, 1) => Carrier::Blocking(Blocking::new()),
-            (IoChoice::Auto | IoChoice::Epoll, _) => Carrier::Epoll(Epoll::new().map_err(failed)?),
-            (IoChoice::Blocking, _) => {
-                return Err(WorkerError::usage(format!(
-                    "io=blocking carries one connection a thread, and a thread has {connections}; \
-                     leave io out, or set threads to the number of connections"
-                )));
-            }
-        };
+        let mut carrier = Carrier::new(checked.io, connections)?;
+        if let Endpoint::Tls { host, ca, .. } = endpoint {
+            carrier = carrier.trusting(Trust::new(host, ca).map_err(WorkerError::usage)?);
+        }
         for _ in 0..connections {
             let socket = connect(endpoint, checked.link, CONNECT_TIMEOUT)?;
-            match &mut carrier {
-                Carrier::Blocking(io) => io.add(socket),
-                Carrier::Epoll(io) => io.add(socket),
-            }
-            .map_err(failed)?;
+            carried!(&mut carrier, io => io.add(socket))
+                .map_err(|e| WorkerError::connect(format!("a connection: {e}")))?;
         }
         Ok(Hand {
             carrier,

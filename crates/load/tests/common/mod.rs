@@ -4,6 +4,11 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+mod certified;
+
+#[allow(unused_imports)]
+pub use certified::Certified;
+
 use roundtrip_load::floor::Floor;
 use roundtrip_load::{FloorOptions, Listen, serve_worker};
 use roundtrip_model::contract::{
@@ -14,7 +19,7 @@ use roundtrip_model::workload::{Distribution, Generate, KeyRecipe, Keys, ValueRe
 use roundtrip_model::{Histogram, Op};
 use roundtrip_process::{NOBODY, Owned, Settings, free_port, is_root};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -75,17 +80,95 @@ impl Memcached {
     }
 }
 
+impl Memcached {
+    /// Kills it, and starts another in its place.
+    pub fn restart(&mut self) {
+        self._child.kill();
+        self._child.wait(Duration::from_secs(20)).unwrap();
+        let port = self.address.rsplit_once(':').unwrap().1;
+        self._child = memcached(&["-l", "127.0.0.1", "-p", port, "-U", "0"]);
+        let connects = || TcpStream::connect(&self.address).is_ok();
+        assert!(answers(&mut self._child, connects));
+    }
+}
+
+/// A real Redis, which dies with this value.
+pub struct Redis {
+    _child: Owned,
+    _directory: TempDir,
+    pub address: String,
+}
+
+impl Redis {
+    pub fn start() -> Redis {
+        for _ in 0..5 {
+            let directory = tempfile::tempdir().unwrap();
+            let port = free_port().unwrap();
+            let place = directory.path().to_str().unwrap();
+            let mut child = server(
+                "redis-server",
+                &[
+                    "--port",
+                    &port.to_string(),
+                    "--bind",
+                    "127.0.0.1",
+                    "--save",
+                    "",
+                    "--dir",
+                    place,
+                ],
+                None,
+            );
+            let address = format!("127.0.0.1:{port}");
+            if answers(&mut child, || TcpStream::connect(&address).is_ok()) {
+                return Redis {
+                    _child: child,
+                    _directory: directory,
+                    address,
+                };
+            }
+        }
+        panic!("redis does not start");
+    }
+
+    /// The text that a command is answered with.
+    pub fn ask(&self, command: &str) -> String {
+        let stream = TcpStream::connect(&self.address).unwrap();
+        (&stream)
+            .write_all(format!("{command}\r\n").as_bytes())
+            .unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut head = String::new();
+        reader.read_line(&mut head).unwrap();
+        let length = head.trim().strip_prefix('$').unwrap().parse().unwrap();
+        let mut text = vec![0; length];
+        reader.read_exact(&mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    pub fn hits_and_misses(&self) -> (u64, u64) {
+        let text = self.ask("INFO stats");
+        let of = |name: &str| {
+            let value = text.lines().find_map(|line| line.strip_prefix(name));
+            value.unwrap().parse().unwrap()
+        };
+        (of("keyspace_hits:"), of("keyspace_misses:"))
+    }
+}
+
 fn memcached(arguments: &[&str]) -> Owned {
-    let mut command = std::process::Command::new("memcached");
+    server("memcached", arguments, is_root().then_some(NOBODY))
+}
+
+fn server(program: &str, arguments: &[&str], run_as: Option<u32>) -> Owned {
+    let mut command = std::process::Command::new(program);
     command
+        .stdout(Stdio::null())
         .args(arguments)
         .stdin(Stdio::null())
         .stderr(Stdio::null());
-    let settings = Settings {
-        cpus: None,
-        run_as: is_root().then_some(NOBODY),
-    };
-    Owned::spawn(&mut command, &settings).expect("apt-get install memcached")
+    let settings = Settings { cpus: None, run_as };
+    Owned::spawn(&mut command, &settings).expect("apt-get install memcached redis-server")
 }
 
 fn answers(child: &mut Owned, connects: impl Fn() -> bool) -> bool {
@@ -205,10 +288,10 @@ pub fn stream(count: u64, hit_ratio: f64, value_bytes: u32) -> Stream {
             distribution: Distribution::Sequential,
             count: None,
         },
-        values: Values {
-            recipe: ValueRecipe::Bytes,
-            bytes: value_bytes,
-        },
+        values: Values::of(ValueRecipe::Bytes, value_bytes),
+        mix: Vec::new(),
+        scan_keys: 0,
+        insert_first: 1 << 42,
         prefix: String::new(),
         count,
         first: 0,

@@ -1,28 +1,27 @@
 //! From what a person wrote to an [`Experiment`], or to a problem with line and column.
 
 mod paths;
+mod phases;
+mod recipes;
 
 use paths::{baseline, published, variants};
+use phases::phases;
+use recipes::{keys, values};
 
-use super::text::{ExperimentText, KeysText, PhaseText, ValuesText};
+use super::text::ExperimentText;
 use super::{Experiment, LOOKS};
 use crate::metric::Metric;
 use crate::names::{Op, Placement, nearest};
 use crate::problem::{Kind, Problem, Result};
-use crate::stream::{MAX_KEY_BYTES, MAX_VALUE_BYTES};
-use crate::workload::{
-    Distribution, Generate, KeyRecipe, Keys, Pace, Phase, ValueRecipe, Values, Workload,
-};
-use std::collections::{BTreeMap, HashSet};
+use crate::workload::{Distribution, Generate, KeyRecipe, ValueRecipe, Workload};
+use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
 
 /// The longest file, and the most of each thing in it.
 const MAX_TEXT_BYTES: usize = 1 << 20;
-const MAX_PHASES: usize = 32;
 const MAX_COUNT: u64 = 1_000_000_000;
-const MIN_KEY_BYTES: u32 = 16;
-const MAX_TTL_S: u32 = 30 * 86_400;
+const MAX_CONNECTIONS: u32 = 10_000;
 const DEFAULT_BUDGET_S: f64 = 300.0;
 const MAX_BLOCKS: u32 = 1000;
 
@@ -204,133 +203,13 @@ fn every(
 fn concurrency(source: &Source<'_>, raw: &ExperimentText) -> Result<u32> {
     match &raw.concurrency {
         None => Ok(1),
-        Some(n) if (1..=256).contains(n.get_ref()) => Ok(*n.get_ref()),
+        Some(n) if (1..=MAX_CONNECTIONS).contains(n.get_ref()) => Ok(*n.get_ref()),
         Some(n) => Err(source.bad(
             n.span(),
-            "concurrency is not between 1 and 256",
-            "each request in flight is a client process of its own",
+            format!("concurrency is not between 1 and {MAX_CONNECTIONS}"),
+            "write how many connections there are, as in concurrency = 50",
         )),
     }
-}
-
-fn keys(source: &Source<'_>, raw: &KeysText) -> Result<Keys> {
-    let recipe = raw.recipe.unwrap_or(KeyRecipe::Hex);
-    let bytes = raw.bytes.as_ref().map_or(32, |bytes| *bytes.get_ref());
-    let span = raw.bytes.as_ref().map_or(0..0, Spanned::span);
-    if !(MIN_KEY_BYTES..=MAX_KEY_BYTES).contains(&bytes) {
-        let what =
-            format!("keys of {bytes} bytes are not between {MIN_KEY_BYTES} and {MAX_KEY_BYTES}");
-        return Err(source.bad(
-            span,
-            what,
-            "shorter keys collide, longer ones memcached refuses",
-        ));
-    }
-    if recipe == KeyRecipe::Md5 && bytes != 32 {
-        return Err(source.bad(
-            span,
-            "keys of the recipe `md5` have 32 bytes",
-            "leave `bytes` out",
-        ));
-    }
-    let count = match &raw.count {
-        None => None,
-        Some(n) if (1..=MAX_COUNT).contains(n.get_ref()) => Some(*n.get_ref()),
-        Some(n) => {
-            let what = format!("{} keys are not between 1 and {MAX_COUNT}", n.get_ref());
-            return Err(source.bad(n.span(), what, "leave it out for as many as are visited"));
-        }
-    };
-    let distribution = raw.distribution.unwrap_or(Distribution::Sequential);
-    Ok(Keys {
-        recipe,
-        bytes,
-        distribution,
-        count,
-    })
-}
-
-fn values(source: &Source<'_>, raw: &ValuesText) -> Result<Values> {
-    let bytes = raw.bytes.as_ref().map_or(100, |bytes| *bytes.get_ref());
-    if bytes > MAX_VALUE_BYTES {
-        let span = raw.bytes.as_ref().map_or(0..0, Spanned::span);
-        let what = format!("values of {bytes} bytes are over {MAX_VALUE_BYTES}");
-        return Err(source.bad(span, what, "memcached holds no larger item by default"));
-    }
-    Ok(Values {
-        recipe: raw.recipe.unwrap_or(ValueRecipe::Bytes),
-        bytes,
-    })
-}
-
-fn phases(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<Phase>> {
-    if raw.phase.is_empty() || raw.phase.len() > MAX_PHASES {
-        let what = format!(
-            "{} phases are not between 1 and {MAX_PHASES}",
-            raw.phase.len()
-        );
-        let next = "add a [[phase]] with `op` and `count`";
-        return Err(Problem::new(Kind::Usage, what).at(source.file).next(next));
-    }
-    let mut names = HashSet::new();
-    let mut phases = Vec::new();
-    for spanned in &raw.phase {
-        let phase = phase(source, spanned.get_ref())?;
-        if !names.insert(phase.name.clone()) {
-            let what = format!("two phases are called `{}`", phase.name);
-            return Err(source.bad(spanned.span(), what, "give one of them another `name`"));
-        }
-        phases.push(phase);
-    }
-    Ok(phases)
-}
-
-fn phase(source: &Source<'_>, raw: &PhaseText) -> Result<Phase> {
-    let count = *raw.count.get_ref();
-    let name = raw.name.clone().unwrap_or_else(|| raw.op.name().to_owned());
-    if count == 0 || count > MAX_COUNT {
-        let what = format!("phase `{name}` has {count} operations, not between 1 and {MAX_COUNT}");
-        return Err(source.bad(
-            raw.count.span(),
-            what,
-            "write how many ops to do, as in count = 100000",
-        ));
-    }
-    if let Some(ttl_s) = &raw.ttl_s
-        && *ttl_s.get_ref() > MAX_TTL_S
-    {
-        let what = format!("ttl_s {} is over {MAX_TTL_S}", ttl_s.get_ref());
-        let next = "memcached takes a longer time for a date; 30 days are the most";
-        return Err(source.bad(ttl_s.span(), what, next));
-    }
-    let hit_ratio = match &raw.hit_ratio {
-        None => 1.0,
-        Some(ratio) if (0.0..=1.0).contains(ratio.get_ref()) => *ratio.get_ref(),
-        Some(ratio) => {
-            let what = format!("hit_ratio {} is not between 0 and 1", ratio.get_ref());
-            return Err(source.bad(ratio.span(), what, "write a share, as in hit_ratio = 0.9"));
-        }
-    };
-    if let Some(ratio) = &raw.hit_ratio
-        && !matches!(raw.op, Op::Get | Op::ReadAside)
-    {
-        let what = format!("a hit ratio means nothing for `{}`", raw.op);
-        return Err(source.bad(
-            ratio.span(),
-            what,
-            "leave it out, or use `get` or `read_aside`",
-        ));
-    }
-    Ok(Phase {
-        name,
-        op: raw.op,
-        count,
-        warmup: raw.warmup.unwrap_or((count / 100).clamp(1, 1000)),
-        ttl_s: raw.ttl_s.as_ref().map(|ttl_s| *ttl_s.get_ref()),
-        hit_ratio,
-        pace: Pace::Closed,
-        only: raw.only.iter().map(|name| name.get_ref().clone()).collect(),
-    })
 }
 
 /// Making keys inside the loop is what the published loop did, and only that can be done there.
@@ -343,7 +222,7 @@ fn in_loop_is_possible(source: &Source<'_>, raw: &ExperimentText, work: &Workloa
         && work
             .phases
             .iter()
-            .all(|p| matches!(p.op, Op::Get | Op::Set) && p.hit_ratio == 1.0);
+            .all(|p| matches!(p.op, Op::Get | Op::Set) && p.hit_ratio == 1.0 && p.pace.is_closed());
     if raw.generate == Generate::Prepared || published_recipes {
         return Ok(());
     }

@@ -2,6 +2,7 @@
 //! What a person writes is in [`text`]; what it becomes, checked, is here.
 
 pub mod expand;
+pub mod shapes;
 pub mod text;
 
 use crate::metric::Metric;

@@ -1,8 +1,9 @@
 //! The TOML that a person writes. Every key is documented here and nowhere else: the reference
 //! page is made from this file's comments. An unknown key is an error.
 
+use super::shapes::{Arrivals, DistributionText, SizeText};
 use crate::names::{Op, Placement};
-use crate::workload::{Distribution, Generate, KeyRecipe, ValueRecipe};
+use crate::workload::{Generate, KeyRecipe, ValueRecipe};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -40,7 +41,8 @@ pub struct ExperimentText {
     /// `prepared` or `in-loop`: where keys and values are made.
     #[serde(default)]
     pub generate: Generate,
-    /// Requests in flight; 1 unless said.
+    /// Connections, each with as many requests in flight as its pipeline is deep; 1 unless said.
+    /// A client that carries one connection a process runs in as many processes.
     pub concurrency: Option<Spanned<u32>>,
     /// The keys.
     #[serde(default)]
@@ -89,8 +91,12 @@ pub struct KeysText {
     pub recipe: Option<KeyRecipe>,
     /// Length: 32 unless said, at least 16.
     pub bytes: Option<Spanned<u32>>,
-    /// `sequential` (unless said) or `uniform`.
-    pub distribution: Option<Distribution>,
+    /// Which keys are visited: `"sequential"` (unless said), `"uniform"`, `"zipf"`, `"latest"` (the
+    /// keys inserted last the most), or with figures: `{ zipf = { exponent = 0.99 } }`,
+    /// `{ latest = { exponent = 0.99, settle = 10000 } }` (keys inserted by the last `settle` ops
+    /// are left out), `{ hotspot = { keys = 0.2, ops = 0.8 } }` (a fifth of the keys gets four
+    /// fifths of the ops).
+    pub distribution: Option<Spanned<DistributionText>>,
     /// How many keys there are: as many as the largest phase visits, unless said.
     pub count: Option<Spanned<u64>>,
 }
@@ -103,6 +109,14 @@ pub struct ValuesText {
     pub recipe: Option<ValueRecipe>,
     /// Length of a value of the recipe `bytes`: 100 unless said.
     pub bytes: Option<Spanned<u32>>,
+    /// In the place of `bytes`, lengths that differ: `{ uniform = [10, 1000] }`,
+    /// `{ lognormal = { median_bytes = 100, sigma = 1.0, max_bytes = 100000 } }`,
+    /// `{ histogram = [[100, 0.9], [1000, 0.1]] }` (lengths with weights), or
+    /// `{ histogram_file = "sizes.txt" }` (a length and a weight on each line).
+    pub size: Option<Spanned<SizeText>>,
+    /// The share of each value that a compressor can remove, from 0.25: values are letters, and
+    /// 6 bits of 8 are the least that Deflate leaves of them. Unless said they are that.
+    pub compressible: Option<Spanned<f64>>,
 }
 
 /// `[[phase]]`
@@ -113,13 +127,29 @@ pub struct PhaseText {
     pub name: Option<String>,
     /// The op.
     pub op: Op,
+    /// The ops of `op = "mix"` with their weights: `{ get = 0.95, set = 0.05 }`.
+    pub mix: Option<Spanned<BTreeMap<Op, f64>>>,
+    /// The most keys that a `scan` reads, 100 unless said; each reads from 1 to as many.
+    pub scan_keys: Option<Spanned<u32>>,
     /// How many ops.
-    pub count: Spanned<u64>,
+    pub count: Option<Spanned<u64>>,
+    /// With `rate_per_s`, how long, in the place of `count`.
+    pub duration_s: Option<Spanned<f64>>,
+    /// Ops a second, over all connections: an op then starts at its moment, whether others have
+    /// their replies or not. Only for clients that can; unless said, an op starts when the one
+    /// before it has its reply.
+    pub rate_per_s: Option<Spanned<f64>>,
+    /// With `rate_per_s`: `fixed` (at equal distances, unless said) or `poisson` (at random
+    /// moments).
+    pub arrivals: Option<Spanned<Arrivals>>,
+    /// A file of the moments at which ops start, in seconds since the start, one on each line, in
+    /// order; beside the experiment's own file.
+    pub schedule: Option<Spanned<String>>,
     /// Ops before the figures start; a hundredth of the count, at most 1,000, unless said.
     pub warmup: Option<u64>,
     /// Time to live of what is written, in seconds.
     pub ttl_s: Option<Spanned<u32>>,
-    /// The share of reads that find their key; 1 unless said.
+    /// The share of reads that find their key; 1 unless said. For `get`, `read_aside` and `mix`.
     pub hit_ratio: Option<Spanned<f64>>,
     /// The variants that do it; all unless said.
     #[serde(default)]

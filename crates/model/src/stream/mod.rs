@@ -3,18 +3,24 @@
 //! the others read them from a [file].
 
 mod file;
+mod keys;
+mod plan;
 mod random;
+mod scatter;
+mod size;
 mod text;
+mod zipf;
 
 pub use file::{
     EXPECT_MISS, HEADER_BYTES, INTEGER, MAGIC, RECORD_BYTES, VERSION, decode_header,
     decode_operation,
 };
+pub use plan::OpMaker;
 pub use random::{below, mix};
-pub use text::{KeyMaker, ValueMaker, decimal};
+pub use text::{KeyMaker, LEAST_COMPRESSIBLE, ValueMaker, decimal};
 
 use crate::names::Op;
-use crate::workload::{Distribution, Keys, ValueRecipe, Values, hits_before};
+use crate::workload::{Keys, ValueRecipe, Values, hits_before};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -28,8 +34,14 @@ pub const MAX_VALUE_BYTES: u32 = 1_000_000;
 pub struct Stream {
     /// The run's seed.
     pub seed: u64,
-    /// The op of every operation.
+    /// The op of every operation; `mix` where they differ.
     pub op: Op,
+    /// The ops of a mix with their weights; empty: every operation is `op`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub mix: Vec<(Op, f64)>,
+    /// The most keys that a scan reads; each reads from 1 to as many.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub scan_keys: u32,
     /// How keys are made.
     pub keys: Keys,
     /// How values are made.
@@ -46,6 +58,8 @@ pub struct Stream {
     pub hit_ratio: f64,
     /// The others each get a key of their own, from this index upwards.
     pub cold_first: u64,
+    /// Inserted keys have the indexes from this one upwards, one after another.
+    pub insert_first: u64,
     /// Every `of`-th operation from `part` on belongs to this stream: one part a client.
     pub part: (u64, u64),
 }
@@ -57,8 +71,10 @@ pub struct Planned {
     pub op: Op,
     /// The index of its key and value.
     pub index: u64,
-    /// The key is there.
+    /// The key is there: not that of an `insert`, nor that of a read that is to miss.
     pub expect_hit: bool,
+    /// How many keys a scan reads; 0 for any other op.
+    pub scan_keys: u32,
 }
 
 /// One operation.
@@ -99,29 +115,32 @@ impl Stream {
         hits_before(i + 1, self.hit_ratio) > hits_before(i, self.hit_ratio)
     }
 
-    /// Operation `i` of the whole, whichever part it belongs to.
-    #[inline]
-    pub fn planned(&self, i: u64) -> Planned {
-        let (index, expect_hit) = self.key_index(i);
-        Planned {
-            op: self.op,
-            index,
-            expect_hit,
+    /// Which share of the operations is `insert`.
+    fn insert_share(&self) -> f64 {
+        if self.mix.is_empty() {
+            return f64::from(u8::from(self.op == Op::Insert));
         }
+        let weights = |of: Option<Op>| -> f64 {
+            let fits = |op: Op| of.is_none_or(|of| of == op);
+            let mix = self.mix.iter().filter(|(op, _)| fits(*op));
+            mix.map(|(_, weight)| weight).sum()
+        };
+        weights(Some(Op::Insert)) / weights(None)
     }
 
-    /// The index of the key of operation `i`, and whether it is there.
-    fn key_index(&self, i: u64) -> (u64, bool) {
-        if !self.is_hit(i) {
-            let misses_before = i - hits_before(i, self.hit_ratio);
-            return (self.cold_first + misses_before, false);
-        }
-        let keyspace = self.keyspace.max(1);
-        let offset = match self.keys.distribution {
-            Distribution::Sequential => hits_before(i, self.hit_ratio) % keyspace,
-            Distribution::Uniform => below(self.seed, i, keyspace),
-        };
-        (self.first + offset, true)
+    /// How many of the operations of the whole are `insert`.
+    pub fn inserts(&self) -> u64 {
+        hits_before(self.count, self.insert_share())
+    }
+
+    /// Makes the operations: to be made once and asked often.
+    pub fn op_maker(&self) -> OpMaker {
+        OpMaker::new(self)
+    }
+
+    /// Operation `i` of the whole, whichever part it belongs to. [`OpMaker`] is quicker for many.
+    pub fn planned(&self, i: u64) -> Planned {
+        self.op_maker().planned(i)
     }
 
     /// Makes the keys.
@@ -131,14 +150,14 @@ impl Stream {
 
     /// Makes the values.
     pub fn value_maker(&self) -> ValueMaker {
-        ValueMaker::new(self.seed, self.values)
+        ValueMaker::new(self.seed, self.values.clone())
     }
 
     /// The operations of this part, in order.
     pub fn operations(&self) -> impl Iterator<Item = Operation<'static>> + '_ {
-        let (keys, values) = (self.key_maker(), self.value_maker());
+        let (ops, keys, values) = (self.op_maker(), self.key_maker(), self.value_maker());
         self.positions().map(move |i| {
-            let planned = self.planned(i);
+            let planned = ops.planned(i);
             Operation {
                 key: Cow::Owned(keys.make(planned.index)),
                 value: Cow::Owned(values.make(planned.index)),
@@ -148,10 +167,15 @@ impl Stream {
         })
     }
 }
+
+fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::KeyRecipe;
+    use crate::workload::{Distribution, KeyRecipe};
     use proptest::prelude::*;
     use std::collections::HashSet;
 
@@ -165,10 +189,10 @@ mod tests {
                 distribution: Distribution::Sequential,
                 count: None,
             },
-            values: Values {
-                recipe: ValueRecipe::Crc32,
-                bytes: 0,
-            },
+            values: Values::of(ValueRecipe::Crc32, 0),
+            mix: Vec::new(),
+            scan_keys: 0,
+            insert_first: 1 << 42,
             prefix: String::new(),
             count,
             first: 0,

@@ -8,6 +8,11 @@ pub fn mix(seed: u64, i: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// A number from 0 up to 1, 1 left out, of a 64-bit number.
+pub(super) fn unit(bits: u64) -> f64 {
+    (bits >> 11) as f64 * (1.0 / (1u64 << 53) as f64)
+}
+
 /// A number below `n` from `(seed, i)`, without the bias of a remainder.
 pub fn below(seed: u64, i: u64, n: u64) -> u64 {
     ((u128::from(mix(seed, i)) * u128::from(n)) >> 64) as u64

@@ -1,5 +1,6 @@
 //! The bytes of key `index` and of value `index`: written, or compared, without an allocation.
 
+use super::size::Lengths;
 use super::{below, mix};
 use crate::workload::{KeyRecipe, Keys, ValueRecipe, Values};
 use md5::{Digest, Md5};
@@ -7,6 +8,10 @@ use md5::{Digest, Md5};
 /// How many bytes at the front of a value are its own; what follows is shared with others.
 /// 64 bits at 6 bits a byte.
 const OWN_BYTES: usize = 11;
+/// The share that a compressor can remove of values of 64 different letters: 6 bits of 8 stay.
+pub const LEAST_COMPRESSIBLE: f64 = 0.25;
+/// How often letters that compress come again in a pool.
+const PERIOD: u64 = 128;
 /// The smallest pool: it stays in the processor's cache.
 const SMALLEST_POOL: usize = 1 << 16;
 const PRINTABLE: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -73,11 +78,12 @@ impl KeyMaker {
 ///
 /// A value of the recipe `bytes` is 11 bytes of its own and then a stretch of a pool of
 /// pseudo-random printable bytes, so that writing one is two copies, and checking one is two
-/// comparisons, however long it is.
+/// comparisons, however long it is. In a compressible pool a part of every stretch is one letter.
 #[derive(Clone, Debug)]
 pub struct ValueMaker {
     seed: u64,
-    values: Values,
+    recipe: ValueRecipe,
+    lengths: Lengths,
     pool: Vec<u8>,
 }
 
@@ -85,17 +91,22 @@ impl ValueMaker {
     /// Values of a recipe.
     pub fn new(seed: u64, values: Values) -> ValueMaker {
         let pool = match values.recipe {
-            ValueRecipe::Bytes => pool(seed, values.bytes as usize),
+            ValueRecipe::Bytes => pool(seed, &values),
             ValueRecipe::Crc32 | ValueRecipe::Zero => Vec::new(),
         };
-        ValueMaker { seed, values, pool }
+        ValueMaker {
+            seed,
+            recipe: values.recipe,
+            lengths: Lengths::new(&values),
+            pool,
+        }
     }
 
     /// How long value `index` is.
     #[inline]
     pub fn value_bytes(&self, index: u64) -> usize {
-        match self.values.recipe {
-            ValueRecipe::Bytes => self.values.bytes as usize,
+        match self.recipe {
+            ValueRecipe::Bytes => self.lengths.of(self.seed, index),
             ValueRecipe::Crc32 | ValueRecipe::Zero => {
                 let (digits, start) = self.number(index);
                 digits.len() - start
@@ -106,7 +117,7 @@ impl ValueMaker {
     /// Appends value `index`.
     #[inline]
     pub fn write(&self, index: u64, out: &mut Vec<u8>) {
-        match self.values.recipe {
+        match self.recipe {
             ValueRecipe::Bytes => {
                 let (own, length, shared) = self.parts(index);
                 out.extend_from_slice(&own[..length]);
@@ -122,7 +133,7 @@ impl ValueMaker {
     /// Whether these bytes are value `index`.
     #[inline]
     pub fn is(&self, index: u64, bytes: &[u8]) -> bool {
-        match self.values.recipe {
+        match self.recipe {
             ValueRecipe::Bytes => {
                 let (own, length, shared) = self.parts(index);
                 bytes.len() == length + shared.len()
@@ -146,8 +157,9 @@ impl ValueMaker {
     #[inline]
     fn parts(&self, index: u64) -> ([u8; OWN_BYTES], usize, &[u8]) {
         let mut bits = mix(self.seed ^ 0xD6E8_FEB8_6659_FD93, index);
-        let length = (self.values.bytes as usize).min(OWN_BYTES);
-        let rest = self.values.bytes as usize - length;
+        let bytes = self.lengths.of(self.seed, index);
+        let length = bytes.min(OWN_BYTES);
+        let rest = bytes - length;
         let room = (self.pool.len() - rest) as u64;
         let start = ((u128::from(bits) * u128::from(room)) >> 64) as usize;
         let mut own = [0; OWN_BYTES];
@@ -160,7 +172,7 @@ impl ValueMaker {
 
     #[inline]
     fn number(&self, index: u64) -> ([u8; 20], usize) {
-        match self.values.recipe {
+        match self.recipe {
             ValueRecipe::Crc32 => {
                 let (digits, start) = decimal(index);
                 decimal(crc32fast::hash(&digits[start..]).into())
@@ -170,11 +182,17 @@ impl ValueMaker {
     }
 }
 
-fn pool(seed: u64, longest: usize) -> Vec<u8> {
-    let length = SMALLEST_POOL.max(2 * longest);
+fn pool(seed: u64, values: &Values) -> Vec<u8> {
+    let length = SMALLEST_POOL.max(2 * values.bytes as usize);
     let seed = mix(seed, u64::MAX - 1);
+    // What is not one letter has 6 bits a byte, so that much of it a compressor leaves.
+    let random = (1.0 - values.compressible) / (1.0 - LEAST_COMPRESSIBLE);
+    let random = (random * PERIOD as f64).round() as u64;
     (0..length as u64)
-        .map(|i| PRINTABLE[below(seed, i, 64) as usize])
+        .map(|i| match i % PERIOD < random {
+            true => PRINTABLE[below(seed, i, 64) as usize],
+            false => b'.',
+        })
         .collect()
 }
 
@@ -208,6 +226,7 @@ pub fn decimal(mut n: u64) -> ([u8; 20], usize) {
 mod tests {
     use super::*;
     use crate::workload::Distribution;
+    use crate::workload::Sizes;
     use std::collections::HashSet;
 
     fn hex(bytes: u32) -> Keys {
@@ -234,10 +253,7 @@ mod tests {
     #[test]
     fn a_value_is_itself_and_no_other() {
         for bytes in [0, 1, 10, 11, 12, 100, 70_000] {
-            let values = Values {
-                recipe: ValueRecipe::Bytes,
-                bytes,
-            };
+            let values = Values::of(ValueRecipe::Bytes, bytes);
             let maker = ValueMaker::new(5, values);
             let value = maker.make(7);
             assert_eq!(value.len(), bytes as usize);
@@ -254,18 +270,68 @@ mod tests {
 
     #[test]
     fn values_of_ten_bytes_do_not_collide() {
-        let values = Values {
-            recipe: ValueRecipe::Bytes,
-            bytes: 10,
-        };
+        let values = Values::of(ValueRecipe::Bytes, 10);
         let maker = ValueMaker::new(5, values);
         let all: HashSet<_> = (0..100_000).map(|i| maker.make(i)).collect();
         assert_eq!(all.len(), 100_000);
     }
 
     #[test]
+    fn values_of_differing_lengths_are_themselves_and_no_others() {
+        let values = Values {
+            size: Sizes::Uniform {
+                min_bytes: 0,
+                max_bytes: 3000,
+            },
+            compressible: 0.6,
+            ..Values::of(ValueRecipe::Bytes, 3000)
+        };
+        let maker = ValueMaker::new(5, values);
+        for index in 0..2000 {
+            let value = maker.make(index);
+            assert_eq!(value.len(), maker.value_bytes(index));
+            assert!(maker.is(index, &value));
+            assert!(!maker.is(index, &[&value[..], b"."].concat()));
+            assert!(value.len() < 10 || !maker.is(index + 1, &value));
+        }
+    }
+
+    #[test]
+    fn a_compressor_removes_the_share_that_was_asked_for() {
+        use flate2::{Compression, write::ZlibEncoder};
+        use std::io::Write;
+        let removed = |bytes: u32, compressible: f64| {
+            let values = Values {
+                compressible,
+                ..Values::of(ValueRecipe::Bytes, bytes)
+            };
+            let maker = ValueMaker::new(5, values);
+            // Each value alone, as a client does it.
+            let left = (0..20).map(|index| {
+                let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+                encoder.write_all(&maker.make(index)).unwrap();
+                encoder.finish().unwrap().len()
+            });
+            1.0 - left.sum::<usize>() as f64 / (20.0 * f64::from(bytes))
+        };
+        for share in [0.25, 0.5, 0.7, 0.9] {
+            // The tables of a compressor weigh most in a short value.
+            for (bytes, tolerance) in [(1000, 0.08), (10_000, 0.03), (100_000, 0.03)] {
+                let found = removed(bytes, share);
+                assert!(
+                    (found - share).abs() < tolerance,
+                    "{share} of {bytes}: {found}"
+                );
+            }
+        }
+        // Where nothing is asked for, only the letters compress.
+        let found = removed(100_000, 0.0);
+        assert!((found - LEAST_COMPRESSIBLE).abs() < 0.02, "{found}");
+    }
+
+    #[test]
     fn numbers_are_written_and_recognised() {
-        let of = |recipe| ValueMaker::new(1, Values { recipe, bytes: 0 });
+        let of = |recipe| ValueMaker::new(1, Values::of(recipe, 0));
         // crc32("1"), as PHP gives it.
         assert_eq!(of(ValueRecipe::Crc32).make(1), b"2212294583");
         assert!(of(ValueRecipe::Crc32).is(1, b"2212294583"));

@@ -10,7 +10,7 @@ use roundtrip_model::experiment::{Experiment, Variant};
 use roundtrip_model::record::{PhaseRecord, RunRecord, TrialRecord, Validity};
 use roundtrip_model::warning::Warning;
 use roundtrip_model::workload::Workload;
-use roundtrip_model::{Metric, Placement};
+use roundtrip_model::{Histogram, Metric, Placement};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -109,6 +109,8 @@ struct PhaseJson<'a> {
     record: &'a PhaseRecord,
     metrics: BTreeMap<Metric, Option<f64>>,
     latency: Option<LatencyJson>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response: Option<LatencyJson>,
 }
 
 #[derive(Serialize)]
@@ -194,15 +196,20 @@ fn phase(record: &PhaseRecord) -> PhaseJson<'_> {
     PhaseJson {
         record,
         metrics: Metric::ALL.into_iter().map(|m| (m, finite(m))).collect(),
-        latency: record.latency.as_ref().map(|h| LatencyJson {
-            count: h.count(),
-            min_ns: h.min(),
-            max_ns: h.max(),
-            quantiles: QUANTILES
-                .into_iter()
-                .map(|(name, q)| (name, h.quantile(q)))
-                .collect(),
-        }),
+        latency: record.latency.as_ref().map(latency),
+        response: record.response.as_ref().map(latency),
+    }
+}
+
+fn latency(histogram: &Histogram) -> LatencyJson {
+    LatencyJson {
+        count: histogram.count(),
+        min_ns: histogram.min(),
+        max_ns: histogram.max(),
+        quantiles: QUANTILES
+            .into_iter()
+            .map(|(name, q)| (name, histogram.quantile(q)))
+            .collect(),
     }
 }
 

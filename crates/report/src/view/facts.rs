@@ -5,7 +5,9 @@ use crate::Document;
 use crate::number::{UNKNOWN, bytes, count, duration, moment, nanos, percent, things};
 use crate::text::{Sentence, clean};
 use roundtrip_model::record::{EndReason, RunState};
-use roundtrip_model::workload::{Distribution, Generate, KeyRecipe, Phase, ValueRecipe, Workload};
+use roundtrip_model::workload::{
+    Generate, KeyRecipe, Pace, Phase, Sizes, ValueRecipe, Values, Workload,
+};
 use std::collections::BTreeMap;
 
 fn fact(name: impl AsRef<str>, value: impl AsRef<str>) -> Fact {
@@ -88,7 +90,7 @@ fn work(document: &Document) -> Vec<Fact> {
         .collect();
     facts.push(fact("keys", keys(workload)));
     facts.push(fact("values", values(workload)));
-    facts.push(fact("requests in flight", workload.concurrency.to_string()));
+    facts.push(fact("connections", workload.concurrency.to_string()));
     let variants = experiment.variants.iter();
     facts.extend(variants.map(|v| fact(format!("variant {}", v.name), v.path.to_string())));
     facts.push(fact(
@@ -103,6 +105,20 @@ fn work(document: &Document) -> Vec<Fact> {
 
 fn phase(phase: &Phase) -> String {
     let mut text = format!("{} x {}", count(phase.count), phase.op);
+    if !phase.mix.is_empty() {
+        let total: f64 = phase.mix.iter().map(|(_, weight)| weight).sum();
+        let shares = phase.mix.iter();
+        let shares: Vec<String> = shares
+            .map(|(op, weight)| format!("{op} {}", percent(weight / total)))
+            .collect();
+        text.push_str(&format!(" of {}", shares.join(", ")));
+    }
+    match &phase.pace {
+        Pace::Closed => {}
+        Pace::Fixed { per_s } => text.push_str(&format!(", {per_s} a second at equal distances")),
+        Pace::Poisson { per_s } => text.push_str(&format!(", {per_s} a second at random moments")),
+        Pace::Schedule { file } => text.push_str(&format!(", at the moments of {file}")),
+    }
     text.push_str(&format!(", after {} to warm up", count(phase.warmup)));
     if let Some(ttl) = phase.ttl_s {
         text.push_str(&format!(", time to live {} s", count(u64::from(ttl))));
@@ -121,10 +137,7 @@ fn keys(workload: &Workload) -> String {
         KeyRecipe::Md5 => "MD5 of the index".to_owned(),
         KeyRecipe::Hex => "pseudo-random hexadecimal digits".to_owned(),
     };
-    let order = match workload.keys.distribution {
-        Distribution::Sequential => "in order",
-        Distribution::Uniform => "each as likely as any other",
-    };
+    let order = workload.keys.distribution.in_words();
     let how_many = match workload.keys.count {
         Some(n) => format!("{} of them, ", count(n)),
         None => String::new(),
@@ -136,12 +149,40 @@ fn keys(workload: &Workload) -> String {
 fn values(workload: &Workload) -> String {
     match workload.values.recipe {
         ValueRecipe::Crc32 => "CRC-32 of the index, an integer".to_owned(),
-        ValueRecipe::Bytes => format!(
-            "{} printable pseudo-random bytes",
-            count(u64::from(workload.values.bytes))
-        ),
+        ValueRecipe::Bytes => lengths(&workload.values),
         ValueRecipe::Zero => "the number 0".to_owned(),
     }
+}
+
+fn lengths(values: &Values) -> String {
+    let number = |bytes: u32| count(u64::from(bytes));
+    let how_long = match &values.size {
+        Sizes::Constant => number(values.bytes),
+        Sizes::Uniform {
+            min_bytes,
+            max_bytes,
+        } => format!("{} to {}", number(*min_bytes), number(*max_bytes)),
+        Sizes::Lognormal {
+            median_bytes,
+            sigma,
+            max_bytes,
+        } => format!(
+            "log-normally many (median {}, sigma {sigma}, at most {})",
+            number(*median_bytes),
+            number(*max_bytes)
+        ),
+        Sizes::Histogram(lengths) => format!(
+            "weighted lengths ({} of them, at most {}) of",
+            lengths.len(),
+            number(values.bytes)
+        ),
+    };
+    let mut text = format!("{how_long} printable pseudo-random bytes");
+    if values.compressible > 0.0 {
+        let share = percent(values.compressible);
+        text.push_str(&format!(", of which a compressor can remove {share}"));
+    }
+    text
 }
 
 /// Where keys and values were made, in a sentence: it changes what the figures hold.

@@ -39,15 +39,14 @@ pub(super) fn workload() -> Workload {
             distribution: Distribution::Sequential,
             count: None,
         },
-        values: Values {
-            recipe: ValueRecipe::Bytes,
-            bytes: 100,
-        },
+        values: Values::of(ValueRecipe::Bytes, 100),
         generate: Generate::Prepared,
         concurrency: 1,
         phases: vec![Phase {
             name: "get".to_owned(),
             op: Op::Get,
+            mix: Vec::new(),
+            scan_keys: 0,
             count: 1000,
             warmup: 1,
             ttl_s: None,

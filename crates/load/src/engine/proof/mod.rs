@@ -14,7 +14,7 @@ use super::{Closed, Course, Mender, Ops, Pace, Plan, Record, Settings, Texts, pa
 use crate::protocol::{Memcached, Protocol, Resp, Task};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{
-    Distribution, KeyRecipe, Keys, Pace as Asked, ValueRecipe, Values,
+    Distribution, KeyRecipe, Keys, Pace as Asked, Sizes, ValueRecipe, Values,
 };
 use roundtrip_model::{Histogram, Op};
 use simulated::{Fate, Queue, START_NS, Server, Simulated, Speech};
@@ -82,7 +82,12 @@ fn stream(op: Op, count: u64) -> Stream {
         values: Values {
             recipe: ValueRecipe::Bytes,
             bytes: 100,
+            size: Sizes::Constant,
+            compressible: 0.0,
         },
+        mix: Vec::new(),
+        insert_first: 0,
+        scan_keys: 0,
         prefix: String::new(),
         count,
         first: 0,

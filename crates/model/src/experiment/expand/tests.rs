@@ -1,4 +1,5 @@
 use super::*;
+use crate::workload::Pace;
 
 const GOOD: &str = r#"
 name = "mine"
@@ -181,4 +182,176 @@ fn a_placement_may_take_part_in_every_second_block_only() {
     assert_eq!(e.placements_of(0), both);
     assert_eq!(e.placements_of(1), [Placement::Shared]);
     assert_eq!(e.placements_of(2), both);
+}
+
+fn with_keys(keys: &str) -> String {
+    GOOD.replace(
+        "[keys]\nrecipe = \"md5\"\n[values]\nrecipe = \"crc32\"",
+        &format!("[keys]\n{keys}"),
+    )
+}
+
+fn with_phase(phase: &str) -> String {
+    with_keys("").replace("op = \"get\"\ncount = 1000", phase)
+}
+
+fn phase_of(text: &str) -> crate::workload::Phase {
+    let e = Experiment::parse(&with_phase(&format!("name = \"get\"\n{text}")), "mine.toml");
+    e.unwrap().workload.phases[1].clone()
+}
+
+fn phase_refused(text: &str) -> String {
+    let problem = refused(&with_phase(&format!("name = \"get\"\n{text}")));
+    assert!(problem.place.is_some() && problem.next_step.is_some());
+    problem.what
+}
+
+#[test]
+fn a_distribution_is_a_word_or_a_table() {
+    let of = |text: &str| {
+        let e = Experiment::parse(&with_keys(&format!("distribution = {text}")), "mine.toml");
+        e.unwrap().workload.keys.distribution
+    };
+    assert_eq!(of("\"uniform\""), Distribution::Uniform);
+    assert_eq!(of("\"zipf\""), Distribution::Zipf { exponent: 0.99 });
+    assert_eq!(
+        of("{ zipf = { exponent = 1.2 } }"),
+        Distribution::Zipf { exponent: 1.2 }
+    );
+    let settle = Some(50);
+    assert_eq!(
+        of("{ latest = { settle = 50 } }"),
+        Distribution::Latest {
+            exponent: 0.99,
+            settle
+        }
+    );
+    assert_eq!(
+        of("{ hotspot = { keys = 0.2, ops = 0.8 } }"),
+        Distribution::Hotspot {
+            keys: 0.2,
+            ops: 0.8
+        }
+    );
+}
+
+#[test]
+fn a_distribution_that_is_none_is_refused_with_what_to_write() {
+    let of = |text: &str| refused(&with_keys(&format!("distribution = {text}")));
+    assert!(of("\"zip\"").to_string().contains("did you mean `zipf`?"));
+    let unknown = of("{ zipf = { exponnent = 1.2 } }");
+    assert_eq!(unknown.next_step.unwrap(), "did you mean `exponent`?");
+    for bad in [
+        "{ zipf = { exponent = 0.0 } }",
+        "{ zipf = { exponent = nan } }",
+        "{ hotspot = { keys = 0.0, ops = 0.8 } }",
+        "{ hotspot = { keys = 0.2 } }",
+        "{ zipf = {}, hotspot = { keys = 0.2, ops = 0.8 } }",
+        "0.99",
+    ] {
+        assert!(of(bad).place.is_some(), "{bad}");
+    }
+}
+
+#[test]
+fn values_have_bytes_or_a_size() {
+    let of = |text: &str| {
+        let text = with_keys(&format!("\n[values]\n{text}"));
+        Experiment::parse(&text, "mine.toml").map(|e| e.workload.values)
+    };
+    let uniform = of("size = { uniform = [10, 2000] }").unwrap();
+    assert_eq!((uniform.bytes, uniform.size.is_constant()), (2000, false));
+    let lengths = of("size = { histogram = [[100, 0.9], [1000, 0.1]] }\ncompressible = 0.5");
+    assert_eq!(lengths.unwrap().compressible, 0.5);
+    for bad in [
+        "bytes = 10\nsize = { uniform = [10, 20] }",
+        "size = { uniform = [20, 10] }",
+        "size = { uniform = [20, 1000001] }",
+        "size = { lognormal = { median_bytes = 100, sigma = 0.0, max_bytes = 1000 } }",
+        "size = { lognormal = { median_bytes = 100, sigma = 1.0, max_bytes = 10 } }",
+        "size = { histogram = [[100, 0.0]] }",
+        "size = { histogram = [] }",
+        "recipe = \"zero\"\nsize = { uniform = [10, 20] }",
+        "recipe = \"crc32\"\ncompressible = 0.5",
+        "compressible = 0.1",
+    ] {
+        let problem = of(bad).unwrap_err();
+        assert!(
+            problem.place.is_some() && problem.next_step.is_some(),
+            "{bad}"
+        );
+    }
+}
+
+#[test]
+fn a_mix_says_of_what() {
+    let mix = phase_of("op = \"mix\"\ncount = 10\nmix = { get = 0.95, insert = 0.05 }");
+    assert_eq!(mix.mix, [(Op::Get, 0.95), (Op::Insert, 0.05)]);
+    assert_eq!(
+        mix.ops().collect::<Vec<_>>(),
+        [Op::Mix, Op::Get, Op::Insert]
+    );
+    let scan = phase_of("op = \"mix\"\ncount = 10\nmix = { scan = 0.95, insert = 0.05 }");
+    assert_eq!((mix.scan_keys, scan.scan_keys), (0, 100));
+    assert_eq!(
+        phase_refused("op = \"mix\"\ncount = 10"),
+        "a mix does not say of what"
+    );
+    assert_eq!(
+        phase_refused("op = \"get\"\ncount = 10\nmix = { get = 1.0 }"),
+        "`get` is not mixed with others"
+    );
+    assert_eq!(
+        phase_refused("op = \"mix\"\ncount = 10\nmix = { get = 0.5, delete = 0.5 }"),
+        "`delete` cannot be one of the ops of a mix"
+    );
+    assert_eq!(
+        phase_refused("op = \"mix\"\ncount = 10\nmix = { get = 0.0 }"),
+        "a weight of a mix is not above 0"
+    );
+    assert_eq!(
+        phase_refused("op = \"mix\"\ncount = 10\nmix = { set = 1.0 }\nhit_ratio = 0.5"),
+        "a hit ratio means nothing for `mix`"
+    );
+}
+
+#[test]
+fn a_pace_is_a_rate_or_a_schedule() {
+    let paced = phase_of("op = \"get\"\nrate_per_s = 2000\nduration_s = 1.5");
+    assert_eq!(paced.pace, Pace::Fixed { per_s: 2000.0 });
+    assert_eq!(paced.count, 3000);
+    let poisson = phase_of("op = \"get\"\ncount = 10\nrate_per_s = 0.5\narrivals = \"poisson\"");
+    assert_eq!(poisson.pace, Pace::Poisson { per_s: 0.5 });
+    let scheduled = phase_of("op = \"get\"\ncount = 10\nschedule = \"times\"");
+    let file = "times".to_owned();
+    assert_eq!(scheduled.pace, Pace::Schedule { file });
+    for (bad, what) in [
+        ("duration_s = 5.0", "phase `get` has a duration and no rate"),
+        (
+            "count = 5\nduration_s = 5.0\nrate_per_s = 5",
+            "phase `get` has a count and a duration",
+        ),
+        (
+            "rate_per_s = 5",
+            "phase `get` does not say how many ops it has",
+        ),
+        (
+            "count = 5\nrate_per_s = 0",
+            "0 ops a second are not above 0 and at most 100000000",
+        ),
+        (
+            "duration_s = -1.0\nrate_per_s = 5",
+            "phase `get` has 0 operations, not between 1 and 1000000000",
+        ),
+        (
+            "count = 5\narrivals = \"poisson\"",
+            "arrivals without a rate",
+        ),
+        (
+            "count = 5\nrate_per_s = 5\nschedule = \"times\"",
+            "a phase has either a rate or a schedule",
+        ),
+    ] {
+        assert_eq!(phase_refused(&format!("op = \"get\"\n{bad}")), what);
+    }
 }
