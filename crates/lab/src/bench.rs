@@ -1,6 +1,7 @@
 //! The bench that trials are run on: the experiment, the worker host, private files, the stores
 //! that the user named, and how to be stopped.
 
+use crate::carrying::Carrying;
 use crate::engine::TrialRunner;
 use crate::environment;
 use crate::placement::Cpus;
@@ -201,6 +202,12 @@ impl<'a> Bench<'a> {
         slices: usize,
     ) -> Result<Latencies> {
         roundtrip_workers::read_latencies(file.as_ref(), form, count, slices)
+    }
+
+    /// How the connections of a path are carried.
+    pub fn carrying(&self, path: &Path) -> Result<Carrying> {
+        let client = self.host.client(&path.client)?;
+        Carrying::of(path, &self.experiment.workload, &client)
     }
 
     /// The operations of a phase as a client gets them: the stream itself where it makes them

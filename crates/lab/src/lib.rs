@@ -4,6 +4,8 @@
 //! look is `report`'s; the lab neither prints nor exits.
 
 pub mod bench;
+mod beside;
+mod carrying;
 pub mod catalog;
 mod clock;
 pub mod compare;
@@ -15,6 +17,7 @@ mod foreign;
 mod lock;
 mod loop_cost;
 pub mod overrides;
+mod pace;
 mod phase;
 mod placement;
 pub mod plan;

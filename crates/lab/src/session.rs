@@ -3,7 +3,7 @@
 use crate::bench::{Addresses, Bench, BenchOptions};
 use crate::engine::{Engine, Keeper, Observer};
 use crate::placement::Cpus;
-use crate::{clock, environment, foreign, lock, loop_cost, placement, verify};
+use crate::{carrying, clock, environment, foreign, lock, loop_cost, placement, verify};
 use roundtrip_archive::Archive;
 use roundtrip_model::record::{Environment, RunRecord, RunState, TrialRecord};
 use roundtrip_model::{Experiment, Kind, Placement, Problem, Result, Warning, WarningKind};
@@ -75,6 +75,7 @@ pub fn start(
     warnings.extend(environment::warnings(&environment));
     warnings.extend(verify::warnings(&environment));
     warnings.extend(unequal_terms(experiment));
+    warnings.extend(carrying::unequal(experiment)?);
     warnings.extend(placement::warning(&experiment.placements));
     warnings.extend(foreign::warnings(experiment, wishes)?);
     let run = RunRecord {

@@ -40,6 +40,10 @@ pub enum WarningKind {
     TcpDelay,
     /// Variants did not do the same work, or not with the same durability.
     UnequalTerms,
+    /// The server could not keep up with the rate that was asked for.
+    RateNotHeld,
+    /// A connection was lost during a phase, and came back.
+    ConnectionLost,
     /// Trials were voided.
     VoidTrials,
     /// The run ended before every comparison had an outcome.
@@ -85,6 +89,10 @@ impl WarningKind {
             }
             WarningKind::TcpDelay => "Set the client's no-delay option, or measure both.",
             WarningKind::UnequalTerms => "Do not read the ratio as one of equal work.",
+            WarningKind::RateNotHeld => {
+                "Read the response times as those of an overloaded server, or ask for a lower rate."
+            }
+            WarningKind::ConnectionLost => "Look at the server's log; the gap is in the figures.",
             WarningKind::VoidTrials => "See the reasons with `roundtrip show`; run again.",
             WarningKind::EndedEarly => "Run again with a larger --budget.",
             WarningKind::MethodsDisagree => {

@@ -3,10 +3,11 @@
 mod values;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use roundtrip_model::workload::Distribution;
 use roundtrip_model::{Op, Placement};
 use std::path::PathBuf;
 use std::time::Duration;
-use values::{delta, duration, value};
+use values::{delta, distribution, duration, value, weight};
 
 const AFTER_HELP: &str = "\
 Start here:
@@ -103,9 +104,24 @@ pub struct CompareArgs {
     /// The paths; the first is the baseline
     #[arg(required = true, num_args = 2.., value_name = "PATH")]
     pub paths: Vec<String>,
-    /// Operations, in order: get, set, delete, incr, read_aside
+    /// Operations, in order: get, set, delete, incr, read_aside, insert, read_modify_write, scan
     #[arg(long = "op", value_delimiter = ',', default_value = "get", value_parser = value(str::parse::<Op>))]
     pub ops: Vec<Op>,
+    /// In the place of --op, operations with their weights: get=0.95,set=0.05
+    #[arg(long, value_name = "OP=WEIGHT", value_delimiter = ',', conflicts_with = "ops", value_parser = value(weight))]
+    pub mix: Vec<(Op, f64)>,
+    /// Which keys are visited: sequential, uniform, zipf[:EXPONENT], latest[:EXPONENT], hotspot:KEYS:OPS
+    #[arg(long, value_name = "SHAPE", value_parser = value(distribution))]
+    pub distribution: Option<Distribution>,
+    /// How many keys there are; as many as are visited unless said
+    #[arg(long, value_name = "N")]
+    pub keys: Option<u64>,
+    /// Operations a second, whether those before have their replies or not; native only
+    #[arg(long, value_name = "PER_S")]
+    pub rate: Option<f64>,
+    /// With --rate: at equal distances, or at random moments
+    #[arg(long, value_enum, requires = "rate")]
+    pub arrivals: Option<Arrivals>,
     /// Operations in each phase
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub count: u64,
@@ -121,8 +137,13 @@ pub struct CompareArgs {
     /// The share of reads that find their key
     #[arg(long, value_name = "SHARE")]
     pub hit_ratio: Option<f64>,
-    /// Requests in flight, each from a client process of its own
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Connections; a client that carries one a process runs in as many processes
+    #[arg(
+        long,
+        visible_alias = "connections",
+        value_name = "N",
+        default_value_t = 1
+    )]
     pub concurrency: u32,
     /// Use md5(i) as keys and crc32(i) as values, made before or inside the loop
     #[arg(long, value_enum, conflicts_with_all = ["value_bytes", "key_bytes"])]
@@ -238,6 +259,15 @@ pub enum TextOrJson {
     Terminal,
     /// JSON
     Json,
+}
+
+/// At which moments operations start.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Arrivals {
+    /// At equal distances
+    Fixed,
+    /// At random ones
+    Poisson,
 }
 
 /// Where keys and values are made.

@@ -121,7 +121,7 @@ fn hit_ratio_off(figures: &Figures<'_>, place: &Place<'_, '_>) -> Option<String>
     let phase = &figures.experiment.workload.phases[place.phase];
     let counts = |record: &PhaseRecord| -> (u64, u64) {
         let outcomes = match phase.op {
-            Op::Get => &record.outcomes,
+            Op::Get | Op::Mix => &record.outcomes,
             Op::ReadAside => &record.cache_outcomes,
             _ => return (0, 0),
         };
@@ -178,7 +178,10 @@ fn unequal_terms(figures: &Figures<'_>, warnings: &mut Vec<Warning>) {
 }
 
 fn writes(op: Op) -> bool {
-    matches!(op, Op::Set | Op::Delete | Op::Incr)
+    matches!(
+        op,
+        Op::Set | Op::Delete | Op::Incr | Op::Insert | Op::ReadModifyWrite
+    )
 }
 
 /// The work of a phase: writes that were acknowledged, or ops.
