@@ -1,8 +1,8 @@
 //! The bench that trials are run on: the experiment, the worker host, private files, the stores
 //! that the user named, and how to be stopped.
 
+use crate::carrying::Carrying;
 use crate::engine::TrialRunner;
-use crate::environment;
 use crate::placement::Cpus;
 use crate::plan::TrialPlan;
 use crate::reconcile::WitnessNames;
@@ -203,6 +203,12 @@ impl<'a> Bench<'a> {
         roundtrip_workers::read_latencies(file.as_ref(), form, count, slices)
     }
 
+    /// How the connections of a path are carried.
+    pub fn carrying(&self, path: &Path) -> Result<Carrying> {
+        let client = self.host.client(&path.client)?;
+        Carrying::of(path, &self.experiment.workload, &client)
+    }
+
     /// The operations of a phase as a client gets them: the stream itself where it makes them
     /// from that, and the stream's file otherwise. One of the two is empty.
     pub fn work(&mut self, path: &Path, stream: &Stream) -> Result<(String, Option<Box<Stream>>)> {
@@ -238,14 +244,7 @@ pub fn client_path(path: &Path) -> Path {
 
 impl TrialRunner for Bench<'_> {
     fn run(&mut self, plan: &TrialPlan) -> Result<TrialRecord> {
-        let stolen_before = environment::MachineTime::read();
-        let swapped_before = environment::swapped_pages();
-        let mut trial = trial::run(self, plan)?;
-        let warnings = [
-            environment::steal_warning(stolen_before, &trial.variant),
-            environment::swap_warning(swapped_before, &trial.variant),
-        ];
-        trial.warnings.extend(warnings.into_iter().flatten());
+        let trial = trial::run(self, plan)?;
         debug_assert!(trial.validity != Validity::Valid || !trial.phases.is_empty());
         Ok(trial)
     }

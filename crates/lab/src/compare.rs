@@ -1,7 +1,7 @@
 //! An experiment out of a command line: any two paths and more, no file needed. What comes out is
 //! the text of an experiment, so that `compare` has no second way through the lab.
 
-use roundtrip_model::workload::Generate;
+use roundtrip_model::workload::{Distribution, Generate, Pace};
 use roundtrip_model::{Experiment, Kind, Op, Path, Placement, Problem, Result};
 use std::fmt::Write;
 
@@ -15,6 +15,14 @@ pub struct Comparison {
     pub paths: Vec<Path>,
     /// The ops, in order: a phase each.
     pub ops: Vec<Op>,
+    /// The ops of one phase with their weights, in the place of `ops`.
+    pub mix: Vec<(Op, f64)>,
+    /// Which keys are visited; in order unless said.
+    pub distribution: Option<Distribution>,
+    /// How many keys there are; as many as are visited unless said.
+    pub keys: Option<u64>,
+    /// When ops start.
+    pub pace: Pace,
     /// Operations a phase.
     pub count: u64,
     /// Length of a key.
@@ -25,7 +33,7 @@ pub struct Comparison {
     pub ttl_s: Option<u32>,
     /// The share of reads that find their key.
     pub hit_ratio: Option<f64>,
-    /// Requests in flight.
+    /// Connections.
     pub concurrency: u32,
     /// The last planned look.
     pub blocks: Option<u32>,
@@ -88,8 +96,9 @@ fn text(asked: &Comparison) -> String {
         line(format!("max_blocks = {blocks}"));
     }
     recipes(asked, &mut line);
-    for op in &asked.ops {
-        line(phase(asked, *op));
+    match asked.mix.is_empty() {
+        true => asked.ops.iter().for_each(|op| line(phase(asked, *op))),
+        false => line(phase(asked, Op::Mix)),
     }
     for (path, name) in asked.paths.iter().zip(&names) {
         line(variant(path, name));
@@ -103,10 +112,13 @@ fn recipes(asked: &Comparison, line: &mut impl FnMut(String)) {
             if generate == Generate::InLoop {
                 line("generate = \"in-loop\"".to_owned());
             }
-            line("\n[keys]\nrecipe = \"md5\"\n\n[values]\nrecipe = \"crc32\"".to_owned());
+            line("\n[keys]\nrecipe = \"md5\"".to_owned());
+            visits(asked, line);
+            line("\n[values]\nrecipe = \"crc32\"".to_owned());
         }
         None => {
             line(format!("\n[keys]\nbytes = {}", asked.key_bytes));
+            visits(asked, line);
             match asked.ops.contains(&Op::Incr) {
                 true => line("\n[values]\nrecipe = \"zero\"".to_owned()),
                 false => line(format!("\n[values]\nbytes = {}", asked.value_bytes)),
@@ -115,13 +127,51 @@ fn recipes(asked: &Comparison, line: &mut impl FnMut(String)) {
     }
 }
 
+fn visits(asked: &Comparison, line: &mut impl FnMut(String)) {
+    if let Some(keys) = asked.keys {
+        line(format!("count = {keys}"));
+    }
+    let shape = match asked.distribution {
+        None => return,
+        Some(Distribution::Sequential) => "\"sequential\"".to_owned(),
+        Some(Distribution::Uniform) => "\"uniform\"".to_owned(),
+        Some(Distribution::Zipf { exponent }) => {
+            format!("{{ zipf = {{ exponent = {exponent:?} }} }}")
+        }
+        Some(Distribution::Hotspot { keys, ops }) => {
+            format!("{{ hotspot = {{ keys = {keys:?}, ops = {ops:?} }} }}")
+        }
+        Some(Distribution::Latest { exponent, .. }) => {
+            format!("{{ latest = {{ exponent = {exponent:?} }} }}")
+        }
+    };
+    line(format!("distribution = {shape}"));
+}
+
 fn phase(asked: &Comparison, op: Op) -> String {
     let mut text = format!("\n[[phase]]\nop = \"{op}\"\ncount = {}", asked.count);
     if let Some(ttl_s) = asked.ttl_s {
         let _ = write!(text, "\nttl_s = {ttl_s}");
     }
+    if op == Op::Mix {
+        let mix = asked.mix.iter();
+        let mix: Vec<String> = mix.map(|(op, w)| format!("{op} = {w:?}")).collect();
+        let _ = write!(text, "\nmix = {{ {} }}", mix.join(", "));
+    }
+    match &asked.pace {
+        Pace::Closed => {}
+        Pace::Fixed { per_s } => {
+            let _ = write!(text, "\nrate_per_s = {per_s:?}");
+        }
+        Pace::Poisson { per_s } => {
+            let _ = write!(text, "\nrate_per_s = {per_s:?}\narrivals = \"poisson\"");
+        }
+        Pace::Schedule { file } => {
+            let _ = write!(text, "\nschedule = {}", toml_string(file));
+        }
+    }
     if let Some(ratio) = asked.hit_ratio
-        && matches!(op, Op::Get | Op::ReadAside)
+        && matches!(op, Op::Get | Op::ReadAside | Op::Mix)
     {
         let _ = write!(text, "\nhit_ratio = {ratio:?}");
     }
@@ -183,6 +233,10 @@ mod tests {
                 .map(|p| Path::parse(p, Some("memcached")).unwrap())
                 .collect(),
             ops: vec![Op::Get, Op::Set],
+            mix: Vec::new(),
+            distribution: None,
+            keys: None,
+            pace: Pace::Closed,
             count: 1000,
             key_bytes: 32,
             value_bytes: 100,
@@ -209,6 +263,35 @@ mod tests {
         assert_eq!((e.delta, e.max_blocks, e.budget_s), (0.05, 7, 60.0));
         let ratios: Vec<_> = e.workload.phases.iter().map(|p| p.hit_ratio).collect();
         assert_eq!(ratios, [0.5, 1.0]);
+    }
+
+    #[test]
+    fn distributions_mixes_and_rates_come_through_the_text() {
+        let mut asked = asked(&["native", "native?depth=2"]);
+        asked.mix = vec![(Op::Get, 0.95), (Op::Set, 0.05)];
+        asked.keys = Some(500);
+        asked.pace = Pace::Poisson { per_s: 2500.5 };
+        for distribution in [
+            Distribution::Zipf { exponent: 1.0 },
+            Distribution::Hotspot {
+                keys: 0.25,
+                ops: 0.5,
+            },
+            Distribution::Latest {
+                exponent: 0.99,
+                settle: None,
+            },
+            Distribution::Uniform,
+            Distribution::Sequential,
+        ] {
+            asked.distribution = Some(distribution);
+            let work = experiment(&asked).unwrap().workload;
+            assert_eq!(work.keys.distribution, distribution);
+            assert_eq!(work.keys.count, Some(500));
+            assert_eq!(work.phases.len(), 1);
+            assert_eq!(work.phases[0].mix, asked.mix);
+            assert_eq!(work.phases[0].pace, asked.pace);
+        }
     }
 
     #[test]

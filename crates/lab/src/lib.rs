@@ -4,6 +4,9 @@
 //! look is `report`'s; the lab neither prints nor exits.
 
 pub mod bench;
+mod beside_floor;
+pub mod calibrate;
+mod carrying;
 pub mod catalog;
 mod clock;
 pub mod compare;
@@ -12,9 +15,12 @@ pub mod engine;
 mod environment;
 pub mod fidelity;
 mod foreign;
+mod kernel;
 mod lock;
 mod loop_cost;
+mod named_files;
 pub mod overrides;
+mod pace;
 mod phase;
 mod placement;
 pub mod plan;
@@ -23,6 +29,7 @@ pub mod session;
 mod steps;
 mod trial;
 mod verify;
+mod watch;
 
 pub use roundtrip_load as load;
 pub use roundtrip_stats as stats;

@@ -82,6 +82,7 @@ fn change(table: &mut Table, overrides: &Overrides) {
     let phases = table.get_mut("phase").and_then(Value::as_array_mut);
     if let Some(count) = overrides.count {
         for phase in phases.into_iter().flatten().filter_map(Value::as_table_mut) {
+            phase.remove("duration_s");
             phase.insert("count".to_owned(), Value::Integer(count as i64));
         }
     }

@@ -2,12 +2,15 @@
 //! servers' counters and CPU time.
 
 use crate::bench::{Bench, client_path};
+use crate::pace;
 use crate::placement::Cpus;
 use crate::steps::parts;
 use crate::trial::Servers;
+use crate::watch::{Watch, Who};
 use roundtrip_model::contract::{
     Carried, Done, Lateness, Open, PhaseCommand, Purpose, Target, outcome,
 };
+use roundtrip_model::machine::MachineState;
 use roundtrip_model::record::{CounterSample, Counters, PhaseRecord, ProcessUsage, Witness};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{Generate, Pace, Phase};
@@ -23,6 +26,8 @@ pub const STORE: &str = "store";
 pub const CACHE: &str = "cache";
 /// How often a store's counters are read while a phase runs.
 const SAMPLE_EVERY: Duration = Duration::from_millis(500);
+/// So many times without a connection are kept of a phase.
+const MOST_GAPS: usize = 10_000;
 /// Into how many parts the time of a phase is cut, to see whether its rate was steady.
 const SLICES: usize = 30;
 
@@ -51,7 +56,7 @@ struct Client {
 }
 
 impl Clients<'_, '_> {
-    fn open(&mut self) -> Result<Worker> {
+    fn open(&mut self, connections: u32) -> Result<Worker> {
         let settings = Settings {
             cpus: Some(self.cpus.clients.clone()),
             run_as: None,
@@ -67,7 +72,7 @@ impl Clients<'_, '_> {
             store: self.path.store.clone(),
             endpoint: self.servers.store.endpoint(),
             cache,
-            connections: 1,
+            connections,
             options: client_path(self.path).options,
         })?;
         Ok(worker)
@@ -106,7 +111,7 @@ pub fn prepare(
     ttl_s: u32,
 ) -> Result<u64> {
     let command = clients.command(Op::Set, Purpose::Prepare, stream, ttl_s)?;
-    let mut worker = clients.open()?;
+    let mut worker = clients.open(1)?;
     let done = once(
         clients.bench,
         &mut worker,
@@ -133,14 +138,22 @@ pub fn measure(
     warmup: &Stream,
     stream: &Stream,
 ) -> Result<PhaseRecord> {
-    let concurrency = clients.bench.experiment.workload.concurrency;
+    let carrying = clients.bench.carrying(clients.path)?;
     let mut running = Vec::new();
-    for (number, part) in parts(stream, concurrency).iter().enumerate() {
+    let warmups = parts(warmup, carrying.processes);
+    for (number, part) in parts(stream, carrying.processes).iter().enumerate() {
+        // Each warms up on all of it, but a key can be inserted only once.
+        let warmup = match warmup.inserts() {
+            0 => warmup,
+            _ => &warmups[number],
+        };
         running.push(start(clients, phase, warmup, part, number)?);
     }
     let depth = clients.path.depth()?;
-    let measured = loops(clients, running, phase.count)?;
-    Ok(record(phase, stream, depth, measured))
+    let deadline = clients.bench.deadline(phase.count) + pace::lasts(&phase.pace, phase.count)?;
+    let measured = loops(clients, running, deadline)?;
+    let connections = carrying.processes * carrying.connections;
+    Ok(record(phase, stream, (depth, connections), measured))
 }
 
 /// Starts one client: opened, warm, and ready for its part of the phase.
@@ -153,16 +166,17 @@ fn start(
 ) -> Result<Client> {
     let ttl_s = phase.ttl_s.unwrap_or(0);
     // Files are written before the process starts: its wall time is its own.
-    let warm = (warmup.count > 0)
+    let warm = (!warmup.is_empty())
         .then(|| clients.command(phase.op, Purpose::Warmup, warmup, ttl_s))
         .transpose()?;
     let mut command = clients.command(phase.op, Purpose::Measure, part, ttl_s)?;
     let latencies = clients.bench.file(&format!("latencies-{number}"));
     command.name = phase.name.clone();
     command.latencies = Some(latencies.clone());
+    command.pace = phase.pace.clone();
     command.generate = clients.bench.experiment.workload.generate;
     let spawned = Instant::now();
-    let mut worker = clients.open()?;
+    let mut worker = clients.open(clients.bench.carrying(clients.path)?.connections)?;
     let warm_started = Instant::now();
     let warmup = warm
         .map(|warm| once(clients.bench, &mut worker, warm))
@@ -187,13 +201,23 @@ struct Measured {
     server_cpu_ns: Option<u64>,
     witness: BTreeMap<String, Witness>,
     samples: Vec<CounterSample>,
+    machine: MachineState,
 }
 
 /// Runs the loops of all clients at once between two readings of the counters.
-fn loops(clients: &mut Clients<'_, '_>, mut running: Vec<Client>, count: u64) -> Result<Measured> {
+fn loops(
+    clients: &mut Clients<'_, '_>,
+    mut running: Vec<Client>,
+    deadline: Duration,
+) -> Result<Measured> {
     let before = counters(clients.servers)?;
     let sampler = clients.servers.store.sampler(SAMPLE_EVERY);
-    let (deadline, stop) = (clients.bench.deadline(count), clients.bench.stop);
+    let stop = clients.bench.stop;
+    let watch = Watch::start(Who {
+        cpus: clients.cpus.clone(),
+        clients: running.iter().map(|client| client.worker.pid()).collect(),
+        servers: clients.servers.pids(),
+    });
     let cpu_before = clients.servers.cpu_ns();
     for client in &mut running {
         client.not_its_own += client.ready_at.elapsed();
@@ -205,6 +229,7 @@ fn loops(clients: &mut Clients<'_, '_>, mut running: Vec<Client>, count: u64) ->
         .collect();
     let done = done?;
     let cpu_after = clients.servers.cpu_ns();
+    let machine = watch.stop();
     // The clients end first: reading counters must not lengthen their processes' time.
     let ended: Result<Vec<Ended>> = running.into_iter().map(|c| end(clients.bench, c)).collect();
     let ended = ended?;
@@ -223,6 +248,7 @@ fn loops(clients: &mut Clients<'_, '_>, mut running: Vec<Client>, count: u64) ->
         server_cpu_ns,
         witness,
         samples,
+        machine,
     })
 }
 
@@ -275,13 +301,19 @@ fn end(bench: &Bench<'_>, mut client: Client) -> Result<Ended> {
 }
 
 /// Makes the record of a phase out of what its clients gave.
-fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> PhaseRecord {
+fn record(
+    phase: &Phase,
+    stream: &Stream,
+    (depth, connections): (u32, u32),
+    measured: Measured,
+) -> PhaseRecord {
     let Measured {
         done,
         ended,
         server_cpu_ns,
         witness,
         samples,
+        machine,
     } = measured;
     let (mut latency, mut response) = (Histogram::new(), Histogram::new());
     let mut slices_ns = Vec::new();
@@ -299,11 +331,15 @@ fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> Pha
         op: phase.op,
         ops: stream.count,
         depth,
-        concurrency: done.len() as u32,
+        concurrency: connections,
         carried: carried(&done),
         pace: phase.pace.clone(),
         lateness: done.iter().filter_map(|d| d.lateness).reduce(later),
-        gaps: done.iter().flat_map(|d| d.gaps.clone()).collect(),
+        gaps: done
+            .iter()
+            .flat_map(|d| d.gaps.iter().copied())
+            .take(MOST_GAPS)
+            .collect(),
         wall_ns: finished.saturating_sub(started),
         user_ns: Some(done.iter().map(|d| d.user_ns).sum()),
         sys_ns: Some(done.iter().map(|d| d.sys_ns).sum()),
@@ -318,6 +354,7 @@ fn record(phase: &Phase, stream: &Stream, depth: u32, measured: Measured) -> Pha
         cache_outcomes: sum(done.iter().map(|d| &d.cache_outcomes)),
         latency: (latency.count() > 0).then_some(latency),
         response: (response.count() > 0).then_some(response),
+        machine: Some(machine),
         steady: roundtrip_stats::steady_state(&slices_ns),
         slices_ns,
         witness,

@@ -13,10 +13,20 @@ pub type WitnessNames = BTreeMap<Quantity, String>;
 /// What a phase must have done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// Operations.
-    pub ops: u64,
+    /// Operations, by op.
+    pub ops: BTreeMap<Op, u64>,
     /// Keys written that were not there, where that is known.
     pub new_keys: Option<u64>,
+}
+
+impl Expected {
+    fn total(&self) -> u64 {
+        self.ops.values().sum()
+    }
+
+    fn of(&self, op: Op) -> u64 {
+        self.ops.get(&op).copied().unwrap_or(0)
+    }
 }
 
 /// The witness of one store, with its name and the names of its counters.
@@ -40,7 +50,7 @@ pub fn objection(
         (Op::ReadAside, Some(cache)) => {
             let claims = &phase.cache_outcomes;
             let claimed = |name: &str| claims.get(name).copied().unwrap_or(0);
-            contradiction(cache, Quantity::Get, expected.ops)
+            contradiction(cache, Quantity::Get, expected.total())
                 .or_else(|| contradiction(cache, Quantity::Hits, claimed(outcome::HIT)))
                 .or_else(|| contradiction(cache, Quantity::Set, claimed(outcome::STORED)))
                 .or_else(|| contradiction(store, Quantity::Get, claimed(outcome::MISS)))
@@ -65,28 +75,54 @@ fn claims(phase: &PhaseRecord, expected: &Expected) -> Option<String> {
         ));
     }
     let total: u64 = phase.outcomes.values().sum();
-    (total != expected.ops).then(|| {
+    (total != expected.total()).then(|| {
         let name = &phase.name;
         format!(
             "the client accounts for {total} of the {} operations of phase `{name}`",
-            expected.ops
+            expected.total()
         )
     })
 }
 
 fn contradictions(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>) -> Option<String> {
     let not_found = phase.outcome(outcome::NOT_FOUND);
+    let done = phase.outcome(outcome::DONE);
     match phase.op {
-        Op::Get | Op::ReadAside => contradiction(store, Quantity::Get, expected.ops)
-            .or_else(|| contradiction(store, Quantity::Hits, phase.outcome(outcome::HIT))),
-        Op::Set => contradiction(store, Quantity::Set, expected.ops)
-            .or_else(|| contradiction(store, Quantity::Items, expected.new_keys?)),
-        Op::Delete => contradiction(store, Quantity::DeleteHits, phase.outcome(outcome::DONE))
+        Op::Delete => contradiction(store, Quantity::DeleteHits, done)
             .or_else(|| contradiction(store, Quantity::DeleteMisses, not_found)),
-        Op::Incr => contradiction(store, Quantity::IncrHits, phase.outcome(outcome::DONE))
+        Op::Incr => contradiction(store, Quantity::IncrHits, done)
             .or_else(|| contradiction(store, Quantity::IncrMisses, not_found)),
-        Op::Insert | Op::ReadModifyWrite | Op::Scan | Op::Mix => None,
+        _ => reads(phase, expected, store).or_else(|| writes(phase, expected, store)),
     }
+}
+
+/// How many of `read_modify_write` found their key, and so wrote it. In a mix no other op is ever
+/// `not_found`.
+fn modified(phase: &PhaseRecord, expected: &Expected) -> u64 {
+    let asked = expected.of(Op::ReadModifyWrite);
+    asked.saturating_sub(phase.outcome(outcome::NOT_FOUND))
+}
+
+fn reads(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>) -> Option<String> {
+    let plain = expected.of(Op::Get) + expected.of(Op::ReadAside);
+    let asked = plain + expected.of(Op::ReadModifyWrite);
+    // What a scan counts as is each store's own affair.
+    if asked == 0 || expected.of(Op::Scan) > 0 {
+        return None;
+    }
+    let found = phase.outcome(outcome::HIT) + modified(phase, expected);
+    contradiction(store, Quantity::Get, asked)
+        .or_else(|| contradiction(store, Quantity::Hits, found))
+}
+
+fn writes(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>) -> Option<String> {
+    let plain = expected.of(Op::Set) + expected.of(Op::Insert);
+    let written = plain + modified(phase, expected);
+    if written == 0 {
+        return None;
+    }
+    contradiction(store, Quantity::Set, written)
+        .or_else(|| contradiction(store, Quantity::Items, expected.new_keys?))
 }
 
 /// The sentence, where the store has such a counter and it did not grow by what was claimed.

@@ -11,6 +11,8 @@ const WARMUP_FIRST: u64 = 1 << 40;
 /// Keys that are not there (or not in the cache) start here, a stretch for each phase.
 const COLD_FIRST: u64 = 1 << 41;
 const COLD_STRETCH: u64 = 1 << 34;
+/// Keys that warm-ups insert, a stretch for each phase.
+const WARMUP_STRETCH: u64 = 1 << 32;
 /// Keys that live shorter than this may be gone before a phase ends.
 const SHORT_TTL_S: u32 = 600;
 
@@ -55,7 +57,8 @@ struct Planner<'a> {
 
 /// How many keys a workload is about.
 pub fn keyspace(work: &Workload) -> u64 {
-    let visited = work.phases.iter().map(Phase::hits).max().unwrap_or(1);
+    let visits = work.phases.iter().filter(|phase| phase.op != Op::Insert);
+    let visited = visits.map(Phase::hits).max().unwrap_or(1);
     work.keys.count.unwrap_or(visited).max(1)
 }
 
@@ -145,13 +148,14 @@ impl Planner<'_> {
                 self.in_cache = keyspace;
             }
         }
-        let warmup = self.warmup(phase, ttl_s);
+        let warmup = self.warmup(number, phase, ttl_s);
         let stream = Stream {
             hit_ratio: phase.hit_ratio,
             cold_first,
-            ..self.stream(phase.op, 0, keyspace, phase.count)
+            insert_first: self.insert_first(number),
+            ..self.of_phase(phase, 0, keyspace, phase.count)
         };
-        let new_keys = self.note_writes(phase, keyspace);
+        let new_keys = self.note_writes(phase, &stream);
         self.steps.push(Step::Measure {
             phase: phase.clone(),
             warmup: Box::new(warmup),
@@ -160,26 +164,47 @@ impl Planner<'_> {
         });
     }
 
-    /// Reads warm up on the keys that they will read, which changes nothing. What writes warms up
-    /// on keys of its own, so that the measured keys are as they were.
-    fn warmup(&mut self, phase: &Phase, ttl_s: u32) -> Stream {
-        match phase.op {
-            Op::Get | Op::ReadAside => self.stream(phase.op, 0, keyspace(self.work), phase.warmup),
-            Op::Scan => self.stream(phase.op, 0, keyspace(self.work), phase.warmup),
-            Op::Set | Op::Insert => {
-                self.stream(phase.op, WARMUP_FIRST, phase.warmup.max(1), phase.warmup)
+    fn of_phase(&self, phase: &Phase, first: u64, keyspace: u64, count: u64) -> Stream {
+        Stream {
+            mix: phase.mix.clone(),
+            scan_keys: phase.scan_keys,
+            ..self.stream(phase.op, first, keyspace, count)
+        }
+    }
+
+    /// New keys come after those of the keyspace and those that phases before this one insert, the
+    /// same for every variant, whether it does those phases or not.
+    fn insert_first(&self, number: u64) -> u64 {
+        let before = self.work.phases.iter().take(number as usize);
+        let inserts = before.map(|phase| self.of_phase(phase, 0, 1, phase.count).inserts());
+        keyspace(self.work) + inserts.sum::<u64>()
+    }
+
+    /// What leaves every key as it was warms up on the keys that are measured. What does not warms
+    /// up on keys of its own.
+    fn warmup(&mut self, number: u64, phase: &Phase, ttl_s: u32) -> Stream {
+        let own = (WARMUP_FIRST, phase.warmup.max(1));
+        let (first, keyspace) = match phase.op {
+            Op::Get | Op::ReadAside | Op::Scan | Op::ReadModifyWrite | Op::Mix => {
+                (0, keyspace(self.work))
             }
-            Op::Delete | Op::Incr | Op::ReadModifyWrite | Op::Mix => {
+            Op::Set | Op::Insert => own,
+            Op::Delete | Op::Incr => {
                 self.prepare(Target::Store, WARMUP_FIRST, phase.warmup, ttl_s);
-                self.stream(phase.op, WARMUP_FIRST, phase.warmup.max(1), phase.warmup)
+                own
             }
+        };
+        Stream {
+            insert_first: WARMUP_FIRST + (number + 1) * WARMUP_STRETCH,
+            ..self.of_phase(phase, first, keyspace, phase.warmup)
         }
     }
 
     /// Notes what a phase leaves behind; says how many new keys it writes, where that is certain.
-    fn note_writes(&mut self, phase: &Phase, keyspace: u64) -> Option<u64> {
+    fn note_writes(&mut self, phase: &Phase, stream: &Stream) -> Option<u64> {
         // A key that expires during the phase is not counted at its end.
         let expires = phase.ttl_s.is_some_and(|ttl_s| ttl_s < SHORT_TTL_S);
+        let keyspace = stream.keyspace;
         match phase.op {
             Op::Set if self.work.keys.distribution == Distribution::Sequential => {
                 let reached = phase.count.min(keyspace);
@@ -200,8 +225,9 @@ impl Planner<'_> {
                 self.may_hold_more = true;
                 None
             }
+            // Of a mix all but the inserts are of keys that are there.
+            Op::Insert | Op::Mix => (!expires).then(|| stream.inserts()),
             Op::Get | Op::ReadAside | Op::Scan | Op::ReadModifyWrite => Some(0),
-            Op::Insert | Op::Mix => None,
         }
     }
 }
@@ -238,137 +264,4 @@ pub fn loop_cost(keys: Keys, values: Values, seed: u64, count: u64) -> Stream {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn of(phases: &str, store: &str) -> Vec<Step> {
-        let text = format!(
-            "name = \"m\"\n{phases}\n[[variant]]\nname = \"v\"\nclient = \"native\"\n{store}\n"
-        );
-        let e = Experiment::parse(&text, "m.toml").unwrap();
-        steps(&e, "v", e.path("v").unwrap(), 1, "p:")
-    }
-
-    fn shape(steps: &[Step]) -> Vec<(String, u64)> {
-        steps
-            .iter()
-            .map(|step| match step {
-                Step::Prepare { target, stream, .. } => (format!("{target:?}"), stream.count),
-                Step::Measure { phase, .. } => (phase.name.clone(), phase.count),
-            })
-            .collect()
-    }
-
-    #[test]
-    fn a_get_after_a_set_of_the_same_keys_needs_no_preparation() {
-        let phases = "[[phase]]\nop=\"set\"\ncount=100\n[[phase]]\nop=\"get\"\ncount=100";
-        let steps = of(phases, "store=\"memcached\"");
-        assert_eq!(shape(&steps), [("set".into(), 100), ("get".into(), 100)]);
-        let Step::Measure { new_keys, .. } = &steps[0] else {
-            unreachable!()
-        };
-        assert_eq!(*new_keys, Some(100));
-    }
-
-    #[test]
-    fn a_get_alone_is_prepared() {
-        let steps = of("[[phase]]\nop=\"get\"\ncount=100", "store=\"memcached\"");
-        assert_eq!(shape(&steps), [("Store".into(), 100), ("get".into(), 100)]);
-    }
-
-    #[test]
-    fn a_get_after_a_delete_is_prepared_again() {
-        let phases =
-            "[[phase]]\nop=\"delete\"\ncount=50\nwarmup=5\n[[phase]]\nop=\"get\"\ncount=100";
-        let steps = of(phases, "store=\"memcached\"");
-        let expected = [
-            ("Store", 100),
-            ("Store", 5),
-            ("delete", 50),
-            ("Store", 100),
-            ("get", 100),
-        ];
-        assert_eq!(
-            shape(&steps),
-            expected.map(|(name, n)| (name.to_owned(), n))
-        );
-    }
-
-    #[test]
-    fn a_get_after_an_incr_is_prepared_again() {
-        let phases = "[values]\nrecipe=\"zero\"\n[[phase]]\nop=\"incr\"\ncount=100\nwarmup=5\n\
-                      [[phase]]\nop=\"get\"\ncount=100";
-        let names: Vec<String> = shape(&of(phases, "store=\"memcached\""))
-            .into_iter()
-            .map(|s| s.0)
-            .collect();
-        assert_eq!(names, ["Store", "Store", "incr", "Store", "get"]);
-    }
-
-    #[test]
-    fn how_many_keys_are_new_is_said_only_where_it_is_certain() {
-        let new_keys = |phases: &str| -> Vec<Option<u64>> {
-            let steps = of(phases, "store=\"memcached\"");
-            let measured = steps.iter().filter_map(|step| match step {
-                Step::Measure { new_keys, .. } => Some(*new_keys),
-                Step::Prepare { .. } => None,
-            });
-            measured.collect()
-        };
-        let set = "[[phase]]\nop=\"set\"\ncount=100";
-        let twice = format!("{set}\n[[phase]]\nname=\"again\"\nop=\"set\"\ncount=100");
-        assert_eq!(new_keys(&twice), [Some(100), Some(0)]);
-        let uniform = format!("[keys]\ndistribution=\"uniform\"\n{set}");
-        assert_eq!(new_keys(&uniform), [None]);
-        let partly = format!("[keys]\ncount=100\n[[phase]]\nop=\"delete\"\ncount=5\n{set}");
-        assert_eq!(new_keys(&partly), [None, None]);
-        assert_eq!(new_keys(&format!("{set}\nttl_s=1")), [None]);
-    }
-
-    #[test]
-    fn read_aside_finds_every_key_in_the_store_and_the_hot_ones_in_the_cache() {
-        let phases = "[[phase]]\nop=\"read_aside\"\ncount=1000\nhit_ratio=0.9";
-        let steps = of(phases, "store=\"sqlite\"\ncache=\"floor\"");
-        let expected = [
-            ("Store", 900),
-            ("Store", 100),
-            ("Cache", 900),
-            ("read_aside", 1000),
-        ];
-        assert_eq!(
-            shape(&steps),
-            expected.map(|(name, n)| (name.to_owned(), n))
-        );
-        let Step::Measure { stream, .. } = &steps[3] else {
-            unreachable!()
-        };
-        let Step::Prepare { stream: cold, .. } = &steps[1] else {
-            unreachable!()
-        };
-        let missed: Vec<_> = stream.operations().filter(|op| !op.expect_hit).collect();
-        assert_eq!(missed.len(), 100);
-        for (op, there) in missed.iter().zip(cold.operations()) {
-            assert_eq!((&op.key, &op.value), (&there.key, &there.value));
-        }
-    }
-
-    #[test]
-    fn without_a_cache_read_aside_prepares_the_store_only() {
-        let phases = "[[phase]]\nop=\"read_aside\"\ncount=1000\nhit_ratio=0.9";
-        assert_eq!(of(phases, "store=\"sqlite\"").len(), 3);
-    }
-
-    #[test]
-    fn a_warm_up_that_writes_leaves_the_measured_keys_alone() {
-        let steps = of(
-            "[[phase]]\nop=\"set\"\ncount=100\nwarmup=10",
-            "store=\"memcached\"",
-        );
-        let Step::Measure { warmup, stream, .. } = &steps[0] else {
-            unreachable!()
-        };
-        let measured: Vec<_> = stream.operations().map(|op| op.key).collect();
-        assert!(warmup.operations().all(|op| !measured.contains(&op.key)));
-        assert!(measured.iter().all(|key| key.starts_with(b"p:")));
-    }
-}
+mod tests;

@@ -3,11 +3,13 @@
 
 use crate::bench::Bench;
 use crate::engine::unless_stopped;
+use crate::pace::{self, Kept};
 use crate::phase::{self, Clients};
 use crate::placement::Cpus;
 use crate::plan::TrialPlan;
 use crate::reconcile::{Account, Expected, objection};
 use crate::steps::{self, Step};
+use crate::watch;
 use roundtrip_model::contract::Target;
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity, Witness};
 use roundtrip_model::stream::Stream;
@@ -33,6 +35,13 @@ impl Servers {
     pub fn cpu_ns(&self) -> Option<u64> {
         let cache = self.cache.as_ref().map_or(Some(0), Store::cpu_ns)?;
         Some(self.store.cpu_ns()? + cache)
+    }
+
+    /// Their processes; `None` where one of them is not ours.
+    pub fn pids(&self) -> Option<Vec<u32>> {
+        let all = || std::iter::once(&self.store).chain(self.cache.as_ref());
+        let is_ours = all().all(|store| !store.is_attached());
+        is_ours.then(|| all().filter_map(Store::pid).collect())
     }
 
     fn stop(self) -> Result<()> {
@@ -122,11 +131,17 @@ fn run_steps(
             } => {
                 let record = phase::measure(&mut clients, &phase, &warmup, &stream)?;
                 let expected = Expected {
-                    ops: stream.count,
+                    ops: stream.ops(),
                     new_keys,
                 };
                 judge(&record, &expected, path, trial, bench);
+                judge_pace(&record, trial)?;
                 note_evictions(&record, trial);
+                note_gaps(&record, trial);
+                let machine = record.machine.iter();
+                let warnings =
+                    machine.flat_map(|m| watch::warnings(m, &trial.variant, &record.name));
+                trial.warnings.extend(warnings);
                 trial.phases.push(record);
             }
         }
@@ -172,11 +187,44 @@ fn judge(
         .as_deref()
         .map(|name| account(name, phase::CACHE));
     if let Some(reason) = objection(record, expected, &store, cache.as_ref()) {
-        // The first reason is the one that explains the others.
-        if trial.is_valid() {
-            trial.validity = Validity::Void(reason);
+        make_void(trial, reason);
+    }
+}
+
+/// Voids a trial. The first reason is the one that explains the others.
+fn make_void(trial: &mut TrialRecord, reason: String) {
+    if trial.is_valid() {
+        trial.validity = Validity::Void(reason);
+    }
+}
+
+/// Voids the trial where the generator was the bottleneck; says where the server was.
+fn judge_pace(record: &PhaseRecord, trial: &mut TrialRecord) -> Result<()> {
+    match pace::kept(record, pace::lasts(&record.pace, record.ops)?) {
+        Kept::Yes => {}
+        Kept::Void(reason) => make_void(trial, reason),
+        Kept::ServerBehind(detail) => {
+            let warning = Warning::new(WarningKind::RateNotHeld, &trial.variant, detail);
+            trial.warnings.push(warning);
         }
     }
+    Ok(())
+}
+
+/// An op that failed in a gap voids the trial anyway; one that only waited makes the figures
+/// those of an outage, which must be told.
+fn note_gaps(record: &PhaseRecord, trial: &mut TrialRecord) {
+    let Some(longest) = record.gaps.iter().map(|gap| gap.lasted_ns).max() else {
+        return;
+    };
+    let detail = format!(
+        "{} times without a connection during `{}`, the longest {:.1} ms",
+        record.gaps.len(),
+        record.name,
+        longest as f64 / 1e6
+    );
+    let warning = Warning::new(WarningKind::ConnectionLost, &trial.variant, detail);
+    trial.warnings.push(warning);
 }
 
 fn note_evictions(record: &PhaseRecord, trial: &mut TrialRecord) {

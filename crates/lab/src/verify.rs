@@ -2,8 +2,12 @@
 //! (versions, settings) goes into the run's environment.
 
 use crate::bench::{Addresses, client_path};
+use crate::carrying::{self, Carrying};
+use crate::pace;
 use roundtrip_model::contract::{ClientInfo, Described};
+use roundtrip_model::experiment::Variant;
 use roundtrip_model::record::Environment;
+use roundtrip_model::workload::Phase;
 use roundtrip_model::{Experiment, Kind, Op, Path, Problem, Result, Warning, WarningKind};
 use roundtrip_stores::Transport;
 use roundtrip_workers::Host;
@@ -22,6 +26,7 @@ pub fn verify(
     for variant in &experiment.variants {
         let ops = ops(experiment, &variant.name);
         verify_path(&variant.path, &ops, host, self_exe, addresses, environment)
+            .and_then(|()| can_be_carried(experiment, variant, host))
             .map_err(|problem| problem.at(variant.place.clone()))?;
         warnings.extend(tcp_delay(&variant.name, &variant.path, host)?);
     }
@@ -48,8 +53,21 @@ fn ops(experiment: &Experiment, variant: &str) -> BTreeSet<Op> {
         .phases
         .iter()
         .filter(|p| p.concerns(variant))
-        .map(|p| p.op)
+        .flat_map(Phase::ops)
         .collect()
+}
+
+/// Whether a variant can have its connections, and keep the pace of every phase that it does.
+fn can_be_carried(experiment: &Experiment, variant: &Variant, host: &Host) -> Result<()> {
+    let path = &variant.path;
+    let client = host.client(&path.client)?;
+    let carrying = Carrying::of(path, &experiment.workload, &client)?;
+    let phases = experiment.workload.phases.iter();
+    for phase in phases.filter(|phase| phase.concerns(&variant.name)) {
+        carrying::can_pace(path, phase, &client, carrying)?;
+        pace::lasts(&phase.pace, phase.count)?;
+    }
+    Ok(())
 }
 
 /// Checks one path for some ops.

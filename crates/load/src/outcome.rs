@@ -34,6 +34,8 @@ pub(crate) enum ErrorKind {
     Full,
     /// The database failed in another way.
     Database,
+    /// A reply came that nothing had asked for: no op of its own, and a failure all the same.
+    Surplus,
 }
 
 impl ErrorKind {
@@ -47,13 +49,14 @@ impl ErrorKind {
             ErrorKind::Busy => "busy",
             ErrorKind::Full => "full",
             ErrorKind::Database => "database",
+            ErrorKind::Surplus => "surplus_reply",
         }
     }
 }
 
 impl Outcome {
     /// Every outcome, in the order of [`Outcome::code`].
-    const ALL: [Outcome; 14] = [
+    const ALL: [Outcome; 15] = [
         Outcome::Hit,
         Outcome::Miss,
         Outcome::Wrong,
@@ -68,6 +71,7 @@ impl Outcome {
         Outcome::Error(ErrorKind::Busy),
         Outcome::Error(ErrorKind::Full),
         Outcome::Error(ErrorKind::Database),
+        Outcome::Error(ErrorKind::Surplus),
     ];
 
     /// Its number.
@@ -147,6 +151,6 @@ mod tests {
             assert_eq!(by_name[&outcome.name()], i as u64 + 1);
         }
         assert_eq!(by_name["error:database"], 14);
-        assert_eq!(Outcome::of_code(14), None);
+        assert_eq!(Outcome::of_code(15), None);
     }
 }

@@ -10,6 +10,8 @@ use std::str::FromStr;
 /// Options of a client, by name. Sorted, so that a path has one written form.
 pub type Options = BTreeMap<String, String>;
 
+/// The most connections of a path.
+pub const MAX_CONNECTIONS: u32 = 10_000;
 /// The longest written path, name or option that is read.
 pub const MAX_TEXT: usize = 512;
 
@@ -59,6 +61,22 @@ impl Path {
                     "write how many ops are sent before the first reply is awaited, as in depth=16",
                 )
             })
+    }
+
+    /// How many connections carry its requests, where it says so itself.
+    pub fn connections(&self) -> Result<Option<u32>> {
+        let Some(text) = self.options.get("connections") else {
+            return Ok(None);
+        };
+        match text.parse::<u32>() {
+            Ok(n) if (1..=MAX_CONNECTIONS).contains(&n) => Ok(Some(n)),
+            _ => Err(Problem::new(
+                Kind::Usage,
+                format!("connections `{text}` is not a number from 1 to {MAX_CONNECTIONS}"),
+            )
+            .at(self.to_string())
+            .next("write connections=50, or leave it out for those of the experiment")),
+        }
     }
 
     /// The transport asked for: `tcp` unless the option says `unix`.

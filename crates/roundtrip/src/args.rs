@@ -3,15 +3,17 @@
 mod values;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use roundtrip_model::workload::Distribution;
 use roundtrip_model::{Op, Placement};
 use std::path::PathBuf;
 use std::time::Duration;
-use values::{delta, duration, value};
+use values::{delta, distribution, duration, value, weight};
 
 const AFTER_HELP: &str = "\
 Start here:
   roundtrip run quickstart             nothing to install: SQLite, a cache over TCP, both
   roundtrip doctor                     what is installed, and the command for what is not
+  roundtrip calibrate                  what this machine can tell apart, in a minute
   roundtrip run php-memcached          two PHP extensions on one real memcached
   roundtrip compare php/memcache php/memcached --store memcached --op get --count 100000
 
@@ -55,6 +57,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Say what is installed, and the one command for what is not
     Doctor(FormatArgs),
+    /// Say what this machine's measurements are worth, in a minute
+    Calibrate(CalibrateArgs),
     /// List stores, clients or experiments
     List(ListArgs),
     /// Print completions for a shell
@@ -103,9 +107,24 @@ pub struct CompareArgs {
     /// The paths; the first is the baseline
     #[arg(required = true, num_args = 2.., value_name = "PATH")]
     pub paths: Vec<String>,
-    /// Operations, in order: get, set, delete, incr, read_aside
+    /// Operations, in order: get, set, delete, incr, read_aside, insert, read_modify_write, scan
     #[arg(long = "op", value_delimiter = ',', default_value = "get", value_parser = value(str::parse::<Op>))]
     pub ops: Vec<Op>,
+    /// In the place of --op, operations with their weights: get=0.95,set=0.05
+    #[arg(long, value_name = "OP=WEIGHT", value_delimiter = ',', conflicts_with = "ops", value_parser = value(weight))]
+    pub mix: Vec<(Op, f64)>,
+    /// Which keys are visited: sequential, uniform, zipf[:EXPONENT], latest[:EXPONENT], hotspot:KEYS:OPS
+    #[arg(long, value_name = "SHAPE", value_parser = value(distribution))]
+    pub distribution: Option<Distribution>,
+    /// How many keys there are; as many as are visited unless said
+    #[arg(long, value_name = "N")]
+    pub keys: Option<u64>,
+    /// Operations a second, whether those before have their replies or not; native only
+    #[arg(long, value_name = "PER_S")]
+    pub rate: Option<f64>,
+    /// With --rate: at equal distances, or at random moments
+    #[arg(long, value_enum, requires = "rate")]
+    pub arrivals: Option<Arrivals>,
     /// Operations in each phase
     #[arg(long, value_name = "N", default_value_t = 20_000)]
     pub count: u64,
@@ -121,8 +140,13 @@ pub struct CompareArgs {
     /// The share of reads that find their key
     #[arg(long, value_name = "SHARE")]
     pub hit_ratio: Option<f64>,
-    /// Requests in flight, each from a client process of its own
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    /// Connections; a client that carries one a process runs in as many processes
+    #[arg(
+        long,
+        visible_alias = "connections",
+        value_name = "N",
+        default_value_t = 1
+    )]
     pub concurrency: u32,
     /// Use md5(i) as keys and crc32(i) as values, made before or inside the loop
     #[arg(long, value_enum, conflicts_with_all = ["value_bytes", "key_bytes"])]
@@ -240,6 +264,15 @@ pub enum TextOrJson {
     Json,
 }
 
+/// At which moments operations start.
+#[derive(Clone, Copy, PartialEq, ValueEnum)]
+pub enum Arrivals {
+    /// At equal distances
+    Fixed,
+    /// At random ones
+    Poisson,
+}
+
 /// Where keys and values are made.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum Generate {
@@ -349,6 +382,29 @@ pub struct FormatArgs {
     pub format: TextOrJson,
 }
 
+/// `calibrate`
+#[derive(Args)]
+#[command(after_help = "\
+It looks at the clock, at short sleeps, at what waking another thread costs, at what a thread that
+never sleeps loses, and runs every installed client against the floor, a server that does the least
+a correct answer needs. From the noise between trials of the same client follows the smallest
+difference that a run can show here. The last lines say what to do about what is bad.
+
+Examples:
+  roundtrip calibrate
+  roundtrip calibrate --budget 5m --format json > calibration.json")]
+pub struct CalibrateArgs {
+    /// About how long it may take: 30s, 1m, 5m
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = value(duration))]
+    pub budget: Duration,
+    /// terminal, json or markdown
+    #[arg(long, default_value = "terminal", value_name = "FORMAT")]
+    pub format: String,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
 /// `list`
 #[derive(Args)]
 pub struct ListArgs {
@@ -384,6 +440,9 @@ pub struct FloorArgs {
     /// Where to listen: a loopback ADDRESS:PORT (port 0 for a free one), or unix:PATH
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
     pub listen: String,
+    /// What to speak: memcached, resp, or both on one port
+    #[arg(long, default_value = "memcached,resp", value_name = "PROTOCOLS")]
+    pub protocol: String,
     /// Delay every answer: constant:200us, or two:100us,5ms,1%
     #[arg(long, value_name = "DELAY")]
     pub delay: Option<String>,
@@ -396,6 +455,12 @@ pub struct FloorArgs {
     /// Flip a byte of every N-th value
     #[arg(long, value_name = "N")]
     pub garble: Option<u64>,
+    /// Send every N-th answer twice
+    #[arg(long, value_name = "N")]
+    pub double: Option<u64>,
+    /// Read at most so many bytes a second from each connection
+    #[arg(long, value_name = "BYTES/S")]
+    pub slow_read: Option<u64>,
 }
 
 #[cfg(test)]

@@ -24,9 +24,10 @@ pub(crate) fn warnings(
     comparisons: &[Comparison],
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let kinds: [(WarningKind, Find); 4] = [
+    let kinds: [(WarningKind, Find); 5] = [
         (WarningKind::NoSteadyState, not_steady),
         (WarningKind::WaitingDominates, waiting),
+        (WarningKind::PartsDoNotSum, parts_do_not_sum),
         (WarningKind::ClientSaturated, saturated),
         (WarningKind::HitRatioOff, hit_ratio_off),
     ];
@@ -98,6 +99,17 @@ fn waiting(_: &Figures<'_>, place: &Place<'_, '_>) -> Option<String> {
     (share > WAITING_SHARE).then(|| format!("{:.0}% of the time is waiting", share * 100.0))
 }
 
+/// Parts that are in doubt in more than half of the trials; the first doubt is told.
+fn parts_do_not_sum(_: &Figures<'_>, place: &Place<'_, '_>) -> Option<String> {
+    let doubts: Vec<String> = place
+        .column
+        .values()
+        .filter_map(|cell| roundtrip_model::parts::doubt(cell.record))
+        .collect();
+    let all = place.column.len();
+    (doubts.len() * 2 > all).then(|| format!("{} (in {} of {all} trials)", doubts[0], doubts.len()))
+}
+
 /// Only where the server has cores of its own: on shared ones the client cannot have them all, and
 /// without a server all the work is the client's.
 fn saturated(_: &Figures<'_>, place: &Place<'_, '_>) -> Option<String> {
@@ -121,7 +133,7 @@ fn hit_ratio_off(figures: &Figures<'_>, place: &Place<'_, '_>) -> Option<String>
     let phase = &figures.experiment.workload.phases[place.phase];
     let counts = |record: &PhaseRecord| -> (u64, u64) {
         let outcomes = match phase.op {
-            Op::Get => &record.outcomes,
+            Op::Get | Op::Mix => &record.outcomes,
             Op::ReadAside => &record.cache_outcomes,
             _ => return (0, 0),
         };
@@ -178,7 +190,10 @@ fn unequal_terms(figures: &Figures<'_>, warnings: &mut Vec<Warning>) {
 }
 
 fn writes(op: Op) -> bool {
-    matches!(op, Op::Set | Op::Delete | Op::Incr)
+    matches!(
+        op,
+        Op::Set | Op::Delete | Op::Incr | Op::Insert | Op::ReadModifyWrite
+    )
 }
 
 /// The work of a phase: writes that were acknowledged, or ops.

@@ -6,8 +6,9 @@ use roundtrip_model::names::unknown;
 use roundtrip_model::{Kind, Op, Path, Problem, Result};
 
 /// Options that are the host's to act on and are never sent to a worker: the transport decides the
-/// endpoint, and a depth, which not every client has, comes with each phase.
-pub const HOST_OPTIONS: [&str; 2] = ["depth", "transport"];
+/// endpoint, a depth, which not every client has, comes with each phase, and connections are those
+/// of one process or of as many processes.
+pub const HOST_OPTIONS: [&str; 3] = ["depth", "transport", "connections"];
 
 impl Host {
     /// The client of a path, once it is sure that it is there, reaches the path's stores, can do
@@ -51,12 +52,16 @@ fn can(client: &ClientInfo, path: &Path, ops: &[Op]) -> Result<()> {
 fn takes(client: &ClientInfo, path: &Path) -> Result<()> {
     for (name, value) in &path.options {
         // Every client sends one operation and awaits its reply; few can do otherwise.
-        if name == "transport" || (name == "depth" && value == "1") {
+        if name == "transport" || name == "connections" || (name == "depth" && value == "1") {
             continue;
         }
         let Some(values) = client.options.get(name) else {
             let own = client.options.keys().map(String::as_str);
-            return Err(unknown("option", name, own.chain(["transport"])));
+            return Err(unknown(
+                "option",
+                name,
+                own.chain(["transport", "connections"]),
+            ));
         };
         if !values.is_empty() && !values.contains(value) {
             let noun = format!("value of `{name}`");

@@ -40,13 +40,10 @@ fn write(path: &Path, stream: &Stream) -> io::Result<StreamFile> {
     let header = stream.header();
     hash.update(&header);
     file.write_all(&header)?;
-    let mut record = Vec::new();
-    for operation in stream.operations() {
-        record.clear();
-        operation.encode(&mut record);
-        hash.update(&record);
-        file.write_all(&record)?;
-    }
+    stream.each_record(|record| {
+        hash.update(record);
+        file.write_all(record)
+    })?;
     file.flush()?;
     Ok(StreamFile {
         path: path.to_owned(),

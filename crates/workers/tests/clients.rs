@@ -107,6 +107,8 @@ fn a_client_that_does_nothing_needs_no_store() {
         (Op::Set, "stored"),
         (Op::Delete, "done"),
         (Op::Incr, "done"),
+        (Op::Insert, "stored"),
+        (Op::ReadModifyWrite, "stored"),
     ] {
         let stream = common::published(1000);
         let done = common::run(&mut worker, common::phase(op, &stream, dir.path()));

@@ -6,7 +6,7 @@ mod common;
 use common::{EXTENSIONS, Memcached, host, open, opened, outcomes, phase, published, run};
 use roundtrip_model::contract::LatencyForm;
 use roundtrip_model::stream::Stream;
-use roundtrip_model::workload::{Generate, KeyRecipe, ValueRecipe};
+use roundtrip_model::workload::{Distribution, Generate, KeyRecipe, ValueRecipe};
 use roundtrip_model::{Kind, Op};
 use roundtrip_process::{PrivateDir, Settings};
 use roundtrip_workers::{Host, read_latencies};
@@ -193,4 +193,82 @@ fn a_client_that_lies_is_contradicted_by_the_server() {
     let done = run(&mut worker, phase(Op::Set, &published(1000), dir.path()));
     assert_eq!(outcomes(&done), [("stored", 1000)]);
     assert_eq!(server.counter("cmd_set"), 900);
+}
+
+#[test]
+fn inserts_and_read_modify_writes_have_exact_outcomes_and_the_server_agrees() {
+    let dir = PrivateDir::new().unwrap();
+    let host = host(&dir);
+    for client in EXTENSIONS {
+        let server = Memcached::tcp();
+        let mut worker = opened(&host, client, &server.endpoint, &[]);
+        let mut outcome = |op, stream: &Stream| {
+            let stream = Stream {
+                op,
+                ..stream.clone()
+            };
+            let done = run(&mut worker, phase(op, &stream, dir.path()));
+            format!("{:?}", outcomes(&done))
+        };
+        let stream = published(500);
+        let absent = outcome(Op::ReadModifyWrite, &stream);
+        assert_eq!(absent, r#"[("not_found", 500)]"#);
+        assert_eq!(outcome(Op::Insert, &stream), r#"[("stored", 500)]"#);
+        let again = outcome(Op::Insert, &stream);
+        assert_eq!(again, r#"[("error:not_stored", 500)]"#);
+        outcome(Op::Set, &stream);
+        let modified = outcome(Op::ReadModifyWrite, &stream);
+        assert_eq!(modified, r#"[("stored", 500)]"#);
+        // The numbers are then one more than was written, and so are not written back.
+        outcome(Op::Incr, &stream);
+        let wrong = outcome(Op::ReadModifyWrite, &stream);
+        assert_eq!(wrong, r#"[("wrong", 500)]"#);
+        worker.close().unwrap();
+        assert_eq!(server.counter("cmd_get"), 3 * 500);
+        assert_eq!(server.counter("cmd_set"), 4 * 500);
+    }
+}
+
+#[test]
+fn a_mix_does_each_op_as_often_as_the_stream_has_it() {
+    let dir = PrivateDir::new().unwrap();
+    let host = host(&dir);
+    for client in EXTENSIONS {
+        let server = Memcached::tcp();
+        let mut worker = opened(&host, client, &server.endpoint, &[]);
+        let mut stream = published(300);
+        run(&mut worker, phase(Op::Set, &stream, dir.path()));
+        stream.count = 1000;
+        stream.op = Op::Mix;
+        stream.hit_ratio = 0.9;
+        stream.keys.distribution = Distribution::Zipf { exponent: 0.99 };
+        stream.mix = vec![
+            (Op::Get, 0.5),
+            (Op::Set, 0.2),
+            (Op::Insert, 0.1),
+            (Op::ReadModifyWrite, 0.2),
+        ];
+        let command = phase(Op::Mix, &stream, dir.path());
+        let done = run(&mut worker, command);
+        worker.close().unwrap();
+        let ops = stream.ops();
+        let maker = stream.op_maker();
+        let reads = (0..1000).map(|i| maker.planned(i));
+        let misses = reads.filter(|p| p.op == Op::Get && !p.expect_hit).count() as u64;
+        let written = ops[&Op::Set] + ops[&Op::Insert] + ops[&Op::ReadModifyWrite];
+        assert!(misses > 0 && ops[&Op::Insert] == 100);
+        assert_eq!(
+            outcomes(&done),
+            [
+                ("hit", ops[&Op::Get] - misses),
+                ("miss", misses),
+                ("stored", written)
+            ]
+        );
+        let read = ops[&Op::Get] + ops[&Op::ReadModifyWrite];
+        assert_eq!(server.counter("cmd_get"), read);
+        assert_eq!(server.counter("get_misses"), misses);
+        assert_eq!(server.counter("cmd_set"), 300 + written);
+        assert_eq!(server.counter("curr_items"), 400);
+    }
 }

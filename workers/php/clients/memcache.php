@@ -54,6 +54,7 @@ return new class () implements Client {
         return [
             'get' => '$client->get($key)',
             'set' => '$client->set($key, $value, 0, $ttl)',
+            'insert' => '$client->add($key, $value, 0, $ttl)',
             'delete' => '$client->delete($key)',
             'incr' => '$client->increment($key) !== false',
         ];

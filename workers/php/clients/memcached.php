@@ -57,6 +57,7 @@ return new class () implements Client {
         return [
             'get' => '$client->get($key)',
             'set' => '$client->set($key, $value, $ttl)',
+            'insert' => '$client->add($key, $value, $ttl)',
             'delete' => '$client->delete($key)',
             'incr' => '$client->increment($key) !== false',
         ];

@@ -30,7 +30,7 @@ return new class () implements Client {
 
     public function calls(): array
     {
-        return ['get' => '$value', 'set' => 'true', 'delete' => 'true', 'incr' => 'true'];
+        return ['get' => '$value', 'set' => 'true', 'insert' => 'true', 'delete' => 'true', 'incr' => 'true'];
     }
 
     public function whyFalse(): string

@@ -22,6 +22,7 @@ final class Loop
             array $keys,
             array $values,
             array $expected,
+            array $ops,
             int $count,
             \Roundtrip\Worker\Tally $tally,
         ): array {
@@ -41,13 +42,13 @@ final class Loop
                             if ($reply === false && is_float($expected[$i])) {
                                 ++$misses;
                             } else {
-                                $tally->odd($reply, $expected[$i]);
+                                $tally->odd($i, $reply, $expected[$i]);
                             }
                         }
                         $at[++$i] = hrtime(true);
                     }
                 } catch (\Throwable $thrown) {
-                    $tally->thrown($thrown);
+                    $tally->thrown($i, $thrown);
                     $at[++$i] = hrtime(true);
                 }
             }
@@ -67,7 +68,7 @@ final class Loop
 
     public function run(Opened $opened, Operations $operations, int $ttl, bool $inLoop): void
     {
-        $call = strtr($opened->client->calls()[$operations->op], $inLoop ? self::IN_LOOP : self::PREPARED);
+        $call = strtr(self::call($opened->client, $operations), $inLoop ? self::IN_LOOP : self::PREPARED);
         $loop = eval(str_replace('{call}', $call, self::TEXT));
         $this->tally = new Tally($opened->client, $operations);
         [$this->at, $before, $after, $misses] = $loop(
@@ -76,6 +77,7 @@ final class Loop
             $operations->keys,
             $operations->values,
             $operations->expected,
+            $operations->ops,
             $operations->count,
             $this->tally,
         );
@@ -84,13 +86,43 @@ final class Loop
         $this->sysNs = self::ns($after, 'ru_stime') - self::ns($before, 'ru_stime');
     }
 
+    /** The call of a phase; of a mix, the calls of its ops and which of them it is. */
+    private static function call(Client $client, Operations $operations): string
+    {
+        $calls = self::calls($client);
+        if ($operations->op !== 'mix') {
+            return $calls[$operations->op];
+        }
+        $arms = '';
+        foreach (array_keys($operations->counts()) as $op) {
+            $call = $calls[$op] ?? throw new Failure('usage', "the client does not do {$op}");
+            $arms .= "'{$op}' => {$call}, ";
+        }
+        return "match (\$ops[\$i]) { {$arms}}";
+    }
+
+    /**
+     * The calls of a client, and those that are made of others: what is read is written back, unless
+     * it is not what it must be.
+     *
+     * @return array<string, string> by op
+     */
+    public static function calls(Client $client): array
+    {
+        $calls = $client->calls();
+        if (isset($calls['get'], $calls['set'])) {
+            $calls['read_modify_write'] = "((\$read = {$calls['get']}) === \$value ? {$calls['set']} : \$read)";
+        }
+        return $calls;
+    }
+
     /** One call of an op, outside of any loop: `fn (string $key, mixed $value): mixed`. */
     public static function once(Opened $opened, string $op, int $ttl): Closure
     {
         $client = $opened->library;
         // $client and $ttl are in the text.
         return eval('return function ($key, $value) use ($client, $ttl) { return '
-            . $opened->client->calls()[$op] . '; };');
+            . self::calls($opened->client)[$op] . '; };');
     }
 
     /** @return array<string, mixed> the `done` event */

@@ -13,8 +13,21 @@ final class Operations
     private const RECORD_BYTES = 7;
     private const CHUNK_BYTES = 1 << 20;
     private const INTEGER = 0x01;
+    private const OP = 0x1e;
     private const EXPECT_MISS = 0x80;
     private const CHECKED = 100;
+
+    /** Ops by their number in the kind of an operation, which stands above the lowest bit. */
+    private const OPS = [
+        1 => 'get',
+        2 => 'set',
+        3 => 'delete',
+        4 => 'incr',
+        5 => 'read_aside',
+        6 => 'insert',
+        7 => 'read_modify_write',
+        8 => 'scan',
+    ];
 
     /** @var list<string> */
     public array $keys = [];
@@ -29,6 +42,9 @@ final class Operations
      * @var list<int|string|bool|float>
      */
     public array $expected = [];
+
+    /** @var list<string> the op of each, where the phase is a mix; else nothing */
+    public array $ops = [];
 
     public function __construct(public readonly string $op, string $path, public readonly int $count)
     {
@@ -91,13 +107,30 @@ final class Operations
     private function add(int|string $value, int $kind): void
     {
         $this->values[] = $value;
-        if ($this->op === 'set') {
+        $op = $this->op;
+        if ($op === 'mix') {
+            $op = self::OPS[($kind & self::OP) >> 1] ?? throw new Failure('protocol', 'an operation of a mix has no op');
+            $this->ops[] = $op;
+        }
+        if (in_array($op, ['set', 'insert', 'read_modify_write'], true)) {
             $this->expected[] = true;
         } elseif (($kind & self::EXPECT_MISS) !== 0) {
             $this->expected[] = NAN;
         } else {
-            $this->expected[] = $this->op === 'get' ? $value : true;
+            $this->expected[] = $op === 'get' ? $value : true;
         }
+    }
+
+    /** The op of operation i. */
+    public function op(int $i): string
+    {
+        return $this->ops[$i] ?? $this->op;
+    }
+
+    /** @return array<string, int> how many operations each op has */
+    public function counts(): array
+    {
+        return $this->ops === [] ? [$this->op => $this->count] : array_count_values($this->ops);
     }
 
     /** @param resource $file */

@@ -14,11 +14,18 @@ use Throwable;
  */
 final class Tally
 {
-    private const RIGHT = ['get' => 'hit', 'set' => 'stored', 'delete' => 'done', 'incr' => 'done'];
-    private const ABSENT = ['get' => 'miss', 'delete' => 'not_found', 'incr' => 'not_found'];
+    private const RIGHT = ['get' => 'hit', 'set' => 'stored', 'insert' => 'stored', 'read_modify_write' => 'stored',
+        'delete' => 'done', 'incr' => 'done'];
+    private const ABSENT = ['get' => 'miss', 'read_modify_write' => 'not_found', 'delete' => 'not_found',
+        'incr' => 'not_found'];
+    /** In a mix only reads miss. */
+    private const MISSES = 'get';
 
     /** @var array<string, int> */
     private array $odd = [];
+
+    /** @var array<string, int> by op, those that are among the odd ones */
+    private array $notRight = [];
 
     public function __construct(
         private readonly Client $client,
@@ -26,17 +33,18 @@ final class Tally
     ) {
     }
 
-    public function odd(mixed $reply, mixed $expected): void
+    public function odd(int $i, mixed $reply, mixed $expected): void
     {
-        $outcome = $this->outcome($reply);
-        $this->count($outcome, fn (): string => 'got ' . Shown::value($reply) . ', expected '
+        $op = $this->operations->op($i);
+        $outcome = $this->outcome($op, $reply);
+        $this->count($op, $outcome, fn (): string => 'got ' . Shown::value($reply) . ', expected '
             . (is_float($expected) ? 'a miss' : Shown::value($expected)));
     }
 
-    public function thrown(Throwable $thrown): void
+    public function thrown(int $i, Throwable $thrown): void
     {
         $kind = $thrown instanceof ErrorException ? 'warning' : 'exception';
-        $this->count("error:{$kind}", fn (): string => $thrown->getMessage());
+        $this->count($this->operations->op($i), "error:{$kind}", fn (): string => $thrown->getMessage());
     }
 
     /**
@@ -51,38 +59,42 @@ final class Tally
         $why = $this->client->whyFalse();
         // '': the last reply of all was a value, so the server answers.
         $answers = in_array($why, ['', Client::ABSENT, Client::ABSENT_OR_FALSE], true);
-        $outcome = $answers ? self::ABSENT[$this->operations->op] : "error:{$why}";
-        $this->count($outcome, fn (): string => "{$times} times false, expected a miss", $times);
+        $op = $this->operations->op === 'mix' ? self::MISSES : $this->operations->op;
+        $outcome = $answers ? self::ABSENT[$op] : "error:{$why}";
+        $this->count($op, $outcome, fn (): string => "{$times} times false, expected a miss", $times);
     }
 
     /** @return array<string, int> */
     public function outcomes(): array
     {
-        $right = $this->operations->count - array_sum($this->odd);
         $outcomes = $this->odd;
-        if ($right > 0) {
-            $outcomes[self::RIGHT[$this->operations->op]] = $right;
+        foreach ($this->operations->counts() as $op => $count) {
+            $right = $count - ($this->notRight[$op] ?? 0);
+            if ($right > 0) {
+                $outcomes[self::RIGHT[$op]] = ($outcomes[self::RIGHT[$op]] ?? 0) + $right;
+            }
         }
         return $outcomes;
     }
 
-    private function count(string $outcome, Closure $words, int $times = 1): void
+    private function count(string $op, string $outcome, Closure $words, int $times = 1): void
     {
         // The first of each kind leaves a word in the log; a miss is nothing to talk of.
         if (!isset($this->odd[$outcome]) && !in_array($outcome, self::ABSENT, true)) {
-            fwrite(STDERR, "{$this->operations->op}: {$outcome}: {$words()}\n");
+            fwrite(STDERR, "{$op}: {$outcome}: {$words()}\n");
         }
         $this->odd[$outcome] = ($this->odd[$outcome] ?? 0) + $times;
+        $this->notRight[$op] = ($this->notRight[$op] ?? 0) + $times;
     }
 
-    private function outcome(mixed $reply): string
+    private function outcome(string $op, mixed $reply): string
     {
         if ($reply !== false) {
             return 'wrong';
         }
         return match ($why = $this->client->whyFalse()) {
             '' => 'wrong',
-            Client::ABSENT, Client::ABSENT_OR_FALSE => self::ABSENT[$this->operations->op] ?? 'error:not_stored',
+            Client::ABSENT, Client::ABSENT_OR_FALSE => self::ABSENT[$op] ?? 'error:not_stored',
             default => "error:{$why}",
         };
     }

@@ -82,7 +82,7 @@ final class Worker
                 'version' => $about->isAvailable() ? $client->version() : null,
                 'reason' => $about->isAvailable() ? null : $about->reason(),
                 'stores' => $about->stores,
-                'ops' => array_keys($client->calls()),
+                'ops' => [...array_keys(Loop::calls($client)), 'mix'],
                 'options' => (object) ($about->isAvailable() ? $client->options() : []),
             ];
         }
@@ -130,7 +130,7 @@ final class Worker
     private function phase(array $command): void
     {
         $op = $command['op'];
-        if (!isset($this->opened()->client->calls()[$op])) {
+        if ($op !== 'mix' && !isset(Loop::calls($this->opened()->client)[$op])) {
             throw new Failure('usage', "the client does not do {$op}");
         }
         if ($command['depth'] !== 1) {

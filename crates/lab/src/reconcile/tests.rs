@@ -22,6 +22,7 @@ fn phase(op: Op, outcomes: &[(&str, u64)], cache: &[(&str, u64)]) -> PhaseRecord
         cache_outcomes: map(cache),
         latency: None,
         response: None,
+        machine: None,
         slices_ns: Vec::new(),
         steady: None,
         witness: BTreeMap::new(),
@@ -69,7 +70,7 @@ fn said(
     objection(
         phase,
         &Expected {
-            ops: 100,
+            ops: BTreeMap::from([(phase.op, 100)]),
             new_keys: Some(new_keys),
         },
         &account("memcached", store),
@@ -159,4 +160,63 @@ fn read_aside_is_checked_on_both_sides() {
     let more = grew(&[("cmd_get", 100), ("get_hits", 91), ("cmd_set", 10)]);
     assert!(said(&aside, 0, &store, Some(&more)).is_some());
     assert!(said(&aside, 0, &grew(&[("cmd_get", 11)]), Some(&right)).is_some());
+}
+
+/// What is said of a mix of 60 gets, 20 sets, 10 inserts and 10 read_modify_write.
+fn said_of_mix(outcomes: &[(&str, u64)], counted: &[(&str, u64)]) -> Option<String> {
+    let ops = [
+        (Op::Get, 60),
+        (Op::Set, 20),
+        (Op::Insert, 10),
+        (Op::ReadModifyWrite, 10),
+    ];
+    let expected = Expected {
+        ops: ops.into(),
+        new_keys: Some(10),
+    };
+    let names = names();
+    let witness = grew(counted);
+    let store = Account {
+        store: "memcached",
+        witness: &witness,
+        names: &names,
+    };
+    objection(&phase(Op::Mix, outcomes, &[]), &expected, &store, None)
+}
+
+#[test]
+fn a_mix_is_held_against_every_counter() {
+    let all_right = [("hit", 50), ("miss", 10), ("stored", 40)];
+    let counted = |get: u64, hits: u64, set: u64, items: u64| {
+        [
+            ("cmd_get", get),
+            ("get_hits", hits),
+            ("cmd_set", set),
+            ("curr_items", items),
+        ]
+    };
+    assert_eq!(said_of_mix(&all_right, &counted(70, 60, 40, 10)), None);
+    for wrong in [
+        counted(60, 60, 40, 10),
+        counted(70, 50, 40, 10),
+        counted(70, 60, 30, 10),
+        counted(70, 60, 40, 9),
+    ] {
+        assert!(said_of_mix(&all_right, &wrong).is_some(), "{wrong:?}");
+    }
+    // Two of read_modify_write found nothing, and so wrote nothing.
+    let absent = [("hit", 50), ("miss", 10), ("stored", 38), ("not_found", 2)];
+    assert_eq!(said_of_mix(&absent, &counted(70, 58, 38, 10)), None);
+    assert!(said_of_mix(&absent, &counted(70, 58, 40, 10)).is_some());
+    let lost = [("hit", 50), ("miss", 10), ("stored", 39)];
+    assert!(said_of_mix(&lost, &counted(70, 60, 40, 10)).is_some());
+}
+
+#[test]
+fn an_insert_is_a_write_of_a_new_key() {
+    let insert = phase(Op::Insert, &[("stored", 100)], &[]);
+    let counted = |set, items| grew(&[("cmd_set", set), ("curr_items", items)]);
+    assert_eq!(said(&insert, 100, &counted(100, 100), None), None);
+    assert!(said(&insert, 100, &counted(100, 99), None).is_some());
+    assert!(said(&insert, 100, &counted(99, 100), None).is_some());
 }

@@ -7,6 +7,7 @@
 //! | ops | what is done, on which key | `ops` |
 //! | texts | the bytes of keys and values | `text` |
 //! | lanes | what is in flight where; lost connections | `lane`, `mend` |
+//! | fence | whether more was said than was asked | `fence` |
 //! | protocol | what bytes mean | [`crate::protocol`] |
 //! | io | how bytes travel | [`crate::io`] |
 //! | record | what is written down | `record`, `counts` |
@@ -14,21 +15,24 @@
 //! A thread runs one loop over connections of its own; [`crate::worker`] has the threads.
 
 mod counts;
+mod fence;
 mod lane;
 mod mend;
 mod ops;
 mod pace;
+#[cfg(test)]
+mod proof;
 mod record;
 mod text;
 
 pub(crate) use counts::Counts;
+pub(crate) use fence::Fence;
 pub(crate) use mend::Mender;
 pub(crate) use ops::Ops;
 pub(crate) use pace::{Closed, Pace, Plan};
 pub(crate) use record::{Record, slices};
 pub(crate) use text::Texts;
 
-use crate::clock;
 use crate::io::{Io, Sink};
 use crate::outcome::{ErrorKind, Outcome, Tally};
 use crate::protocol::{Answer, Flight, Protocol};
@@ -72,6 +76,8 @@ pub(crate) struct Course<P, C> {
     /// Lanes with a place, where ops wait for their moment.
     free: VecDeque<usize>,
     down: Vec<Down>,
+    /// Lanes of which the last wait said that their connections broke.
+    lost: Vec<(usize, ErrorKind)>,
     /// Indices of the keys of a request that is being made.
     keys: Vec<u64>,
     touched: Vec<usize>,
@@ -98,6 +104,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             lanes: lanes_down.iter().map(lane).collect(),
             free: VecDeque::with_capacity(lanes_down.len()),
             down: Vec::new(),
+            lost: Vec::new(),
             keys: Vec::with_capacity(settings.group),
             touched: Vec::with_capacity(lanes_down.len()),
             settings,
@@ -127,12 +134,15 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             let finished = self.record.finished();
             io.wait(until_ns, self)
                 .map_err(|e| WorkerError::io(format!("{}: {e}", io.name())))?;
+            while let Some((slot, kind)) = self.lost.pop() {
+                self.fail(slot, kind, io.now_ns());
+            }
             if let Some(trouble) = self.protocol.trouble() {
                 return Err(trouble);
             }
             // Most often a reply has brought the time with it.
             let now_ns = match self.record.finished() == finished {
-                true => clock::now_ns(),
+                true => io.now_ns(),
                 false => self.record.last_ns,
             };
             if now_ns.saturating_sub(looked_ns) > LOOK_NS {
@@ -164,7 +174,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         if C::OPEN {
             self.list(slot);
         } else {
-            let sent_ns = clock::now_ns().max(now_ns);
+            let sent_ns = io.now_ns().max(now_ns);
             self.fill(slot, sent_ns, self.settings.depth, io.output(slot));
             io.flush(slot);
         }
@@ -178,7 +188,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         if !C::OPEN || self.ops.is_over() || self.free.is_empty() {
             return until_ns;
         }
-        let now_ns = clock::now_ns();
+        let now_ns = io.now_ns();
         while self.is_due(now_ns) && !self.ops.is_over() {
             let Some(slot) = self.free.pop_front() else {
                 break;
@@ -296,6 +306,9 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             self.record
                 .end(C::OPEN, outcome, sent_ns, intended_ns, at_ns);
         }
+        if kind == ErrorKind::Surplus {
+            self.record.tally.add(Outcome::Error(kind));
+        }
         self.record.last_ns = self.record.last_ns.max(at_ns);
         lane.down = true;
         self.down.push(Down::new(slot, at_ns, lane.answered));
@@ -313,7 +326,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                 "a store without a connection lost one",
             ));
         };
-        let mut now_ns = clock::now_ns();
+        let mut now_ns = io.now_ns();
         let mut i = 0;
         while i < self.down.len() {
             if self.down[i].next_try_ns > now_ns {
@@ -321,7 +334,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                 continue;
             }
             let tried = self.down[i].try_again(&mender, now_ns)?;
-            now_ns = clock::now_ns();
+            now_ns = io.now_ns();
             let Some(socket) = tried else {
                 i += 1;
                 continue;
@@ -389,7 +402,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         match used == bytes.len() {
             true => Ok(used),
             // Nothing was asked that this could answer.
-            false => Err(ErrorKind::Protocol),
+            false => Err(ErrorKind::Surplus),
         }
     }
 }
@@ -431,6 +444,6 @@ impl<P: Protocol, C: Pace> Sink for Course<P, C> {
     }
 
     fn lost(&mut self, slot: usize, kind: ErrorKind) {
-        self.fail(slot, kind, clock::now_ns());
+        self.lost.push((slot, kind));
     }
 }

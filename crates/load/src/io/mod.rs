@@ -36,6 +36,13 @@ pub(crate) trait Io {
     /// What it is called in a result: `blocking`, `epoll`, `io_uring`.
     fn name(&self) -> &'static str;
 
+    /// The clock that moments are counted on: the machine's, except where a test makes up both the
+    /// time and the server, so that what the loop measures has a known answer.
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        crate::clock::now_ns()
+    }
+
     /// Is told by a thread that it alone uses this from now on, before it does. What the kernel
     /// keeps for a thread is made here.
     fn take_up(&mut self) -> io::Result<()> {
@@ -62,7 +69,7 @@ pub(crate) trait Io {
     fn flush(&mut self, slot: usize);
 
     /// Waits until something happens on any connection, or until the moment (on the clock of
-    /// [`crate::clock::now_ns`]), and tells the sink all that happened. A moment that has passed
+    /// [`Io::now_ns`]), and tells the sink all that happened. A moment that has passed
     /// (0 always has) makes it look without waiting. It may return early with nothing to tell; and
     /// without a moment it returns after a second or two, so that the loop sees to replies that
     /// never come.

@@ -2,7 +2,7 @@
 
 use super::{Answer, Flight, Protocol, Task, after_read, reads};
 use crate::clock;
-use crate::engine::Texts;
+use crate::engine::{Fence, Texts};
 use crate::outcome::{ErrorKind, Outcome};
 use roundtrip_model::Op;
 use roundtrip_model::stream::decimal;
@@ -104,6 +104,10 @@ impl Memcached {
 
 impl Protocol for Memcached {
     const GROUPS: bool = true;
+    const FENCE: Option<Fence> = Some(Fence {
+        request: b"version\r\n",
+        answer: b"VERSION ",
+    });
 
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {

@@ -15,7 +15,7 @@ pub(crate) use read_aside::ReadAside;
 pub(crate) use resp::Resp;
 pub(crate) use sqlite::{Sqlite, SqliteStore, Synchronous};
 
-use crate::engine::Texts;
+use crate::engine::{Fence, Texts};
 use crate::outcome::{ErrorKind, Outcome, Tally};
 use crate::worker::WorkerError;
 use roundtrip_model::Op;
@@ -81,6 +81,9 @@ fn reads(op: Op) -> bool {
 pub(crate) trait Protocol {
     /// Whether one request can read many keys.
     const GROUPS: bool = false;
+
+    /// What is asked of each connection at the end, where there are any.
+    const FENCE: Option<Fence> = None;
 
     /// Appends the request of one op.
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>);

@@ -1,7 +1,7 @@
 //! Redis, or anything else that speaks RESP.
 
 use super::{Answer, Flight, Protocol, Task, after_read, reads};
-use crate::engine::Texts;
+use crate::engine::{Fence, Texts};
 use crate::outcome::{ErrorKind, Outcome};
 use roundtrip_model::Op;
 use roundtrip_model::stream::decimal;
@@ -130,6 +130,10 @@ fn group_head(bytes: &[u8], parts: u16) -> Result<usize, Answer> {
 
 impl Protocol for Resp {
     const GROUPS: bool = true;
+    const FENCE: Option<Fence> = Some(Fence {
+        request: b"*1\r\n$4\r\nPING\r\n",
+        answer: b"+PONG\r\n",
+    });
 
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {

@@ -75,6 +75,7 @@ impl<'a> Loop<'a> {
         let before = usage::of_this_thread();
         course.run(io, start_ns)?;
         let usage = usage::of_this_thread().since(before);
+        course.fence(io)?;
         io.lay_down();
         let down = course.lanes_down();
         let (record, cache) = course.finish()?;

@@ -12,6 +12,7 @@ use super::text::ExperimentText;
 use super::{Experiment, LOOKS};
 use crate::metric::Metric;
 use crate::names::{Op, Placement, nearest};
+use crate::path::MAX_CONNECTIONS;
 use crate::problem::{Kind, Problem, Result};
 use crate::workload::{Distribution, Generate, KeyRecipe, ValueRecipe, Workload};
 use std::collections::BTreeMap;
@@ -21,7 +22,6 @@ use toml::Spanned;
 /// The longest file, and the most of each thing in it.
 const MAX_TEXT_BYTES: usize = 1 << 20;
 const MAX_COUNT: u64 = 1_000_000_000;
-const MAX_CONNECTIONS: u32 = 10_000;
 const DEFAULT_BUDGET_S: f64 = 300.0;
 const MAX_BLOCKS: u32 = 1000;
 

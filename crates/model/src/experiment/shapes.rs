@@ -6,7 +6,7 @@ use serde::{Deserialize, de};
 use std::fmt;
 
 /// What YCSB has.
-const EXPONENT: f64 = 0.99;
+pub const EXPONENT: f64 = 0.99;
 
 /// Which keys are visited.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ mod text;
 mod zipf;
 
 pub use file::{
-    EXPECT_MISS, HEADER_BYTES, INTEGER, MAGIC, RECORD_BYTES, VERSION, decode_header,
+    EXPECT_MISS, HEADER_BYTES, INTEGER, MAGIC, OP, RECORD_BYTES, VERSION, decode_header,
     decode_operation,
 };
 pub use plan::OpMaker;
@@ -23,6 +23,7 @@ use crate::names::Op;
 use crate::workload::{Keys, ValueRecipe, Values, hits_before};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// The longest key: what memcached allows.
 pub const MAX_KEY_BYTES: u32 = 250;
@@ -80,6 +81,8 @@ pub struct Planned {
 /// One operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation<'a> {
+    /// Its op, where those of the stream differ.
+    pub op: Option<Op>,
     /// The key.
     pub key: Cow<'a, [u8]>,
     /// The value that is written, or that a read must give.
@@ -133,6 +136,19 @@ impl Stream {
         hits_before(self.count, self.insert_share())
     }
 
+    /// How many operations of the whole each op has. Of a mix they are counted one by one.
+    pub fn ops(&self) -> BTreeMap<Op, u64> {
+        if self.mix.is_empty() {
+            return BTreeMap::from([(self.op, self.count)]);
+        }
+        let maker = self.op_maker();
+        let mut ops = BTreeMap::new();
+        for i in 0..self.count {
+            *ops.entry(maker.op(i)).or_default() += 1;
+        }
+        ops
+    }
+
     /// Makes the operations: to be made once and asked often.
     pub fn op_maker(&self) -> OpMaker {
         OpMaker::new(self)
@@ -153,17 +169,28 @@ impl Stream {
         ValueMaker::new(self.seed, self.values.clone())
     }
 
+    fn operation<'a>(
+        &self,
+        planned: Planned,
+        key: Cow<'a, [u8]>,
+        value: Cow<'a, [u8]>,
+    ) -> Operation<'a> {
+        Operation {
+            op: (!self.mix.is_empty()).then_some(planned.op),
+            key,
+            value,
+            integer: self.values.recipe != ValueRecipe::Bytes,
+            expect_hit: planned.expect_hit,
+        }
+    }
+
     /// The operations of this part, in order.
     pub fn operations(&self) -> impl Iterator<Item = Operation<'static>> + '_ {
         let (ops, keys, values) = (self.op_maker(), self.key_maker(), self.value_maker());
         self.positions().map(move |i| {
             let planned = ops.planned(i);
-            Operation {
-                key: Cow::Owned(keys.make(planned.index)),
-                value: Cow::Owned(values.make(planned.index)),
-                integer: self.values.recipe != ValueRecipe::Bytes,
-                expect_hit: planned.expect_hit,
-            }
+            let key = Cow::Owned(keys.make(planned.index));
+            self.operation(planned, key, Cow::Owned(values.make(planned.index)))
         })
     }
 }
@@ -244,8 +271,10 @@ mod tests {
         #[test]
         fn operations_round_trip_through_the_file(key in prop::collection::vec(any::<u8>(), 0..250),
                                                   value in prop::collection::vec(any::<u8>(), 0..2000),
-                                                  integer: bool, expect_hit: bool) {
-            let op = Operation { key: key.into(), value: value.into(), integer, expect_hit };
+                                                  integer: bool, expect_hit: bool,
+                                                  which in prop::option::of(0..Op::ALL.len())) {
+            let op = which.map(|which| Op::ALL[which]);
+            let op = Operation { op, key: key.into(), value: value.into(), integer, expect_hit };
             let mut bytes = Vec::new();
             op.encode(&mut bytes);
             prop_assert_eq!(decode_operation(&bytes).unwrap(), (op.clone(), bytes.len()));

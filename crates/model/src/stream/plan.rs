@@ -69,8 +69,9 @@ impl OpMaker {
         }
     }
 
+    /// The op alone of operation `i`.
     #[inline]
-    fn op(&self, i: u64) -> Op {
+    pub fn op(&self, i: u64) -> Op {
         if self.stream.mix.is_empty() {
             return self.stream.op;
         }

@@ -1,7 +1,10 @@
 //! What stands behind an option: parsers whose errors teach.
 
 use clap::builder::ValueParser;
+use roundtrip_model::Op;
 use roundtrip_model::experiment::expand::parse_delta;
+use roundtrip_model::experiment::shapes::EXPONENT;
+use roundtrip_model::workload::Distribution;
 use std::time::Duration;
 
 /// A parser whose error is the problem's sentence and next step in one line.
@@ -50,9 +53,64 @@ pub(super) fn duration(text: &str) -> roundtrip_model::Result<Duration> {
         .ok_or_else(|| usage("write a time above 0 and up to a week, as in 90s or 5m".to_owned()))
 }
 
+/// Parses `get=0.95`.
+pub(super) fn weight(text: &str) -> roundtrip_model::Result<(Op, f64)> {
+    let bad = || usage("write an operation and its weight, as in get=0.95".to_owned());
+    let (op, weight) = text.split_once('=').ok_or_else(bad)?;
+    Ok((op.parse()?, weight.parse().map_err(|_| bad())?))
+}
+
+/// Parses `zipf:0.99` and the like. What the figures may be is checked with the experiment.
+pub(super) fn distribution(text: &str) -> roundtrip_model::Result<Distribution> {
+    let mut parts = text.split(':');
+    let name = parts.next().unwrap_or_default();
+    let figures: Result<Vec<f64>, _> = parts.map(str::parse).collect();
+    let settle = None;
+    match (name, figures.as_deref()) {
+        ("sequential", Ok([])) => Ok(Distribution::Sequential),
+        ("uniform", Ok([])) => Ok(Distribution::Uniform),
+        ("zipf", Ok([])) => Ok(Distribution::Zipf { exponent: EXPONENT }),
+        ("zipf", Ok([exponent])) => Ok(Distribution::Zipf {
+            exponent: *exponent,
+        }),
+        ("latest", Ok([])) => Ok(Distribution::Latest {
+            exponent: EXPONENT,
+            settle,
+        }),
+        ("latest", Ok([exponent])) => Ok(Distribution::Latest {
+            exponent: *exponent,
+            settle,
+        }),
+        ("hotspot", Ok([keys, ops])) => Ok(Distribution::Hotspot {
+            keys: *keys,
+            ops: *ops,
+        }),
+        _ => Err(usage(
+            "write sequential, uniform, zipf, zipf:0.99, latest or hotspot:0.2:0.8".to_owned(),
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn shapes_and_weights_are_read_or_taught() {
+        let zipf = |exponent| Distribution::Zipf { exponent };
+        assert_eq!(distribution("zipf").unwrap(), zipf(0.99));
+        assert_eq!(distribution("zipf:1.2").unwrap(), zipf(1.2));
+        let hotspot = Distribution::Hotspot {
+            keys: 0.2,
+            ops: 0.8,
+        };
+        assert_eq!(distribution("hotspot:0.2:0.8").unwrap(), hotspot);
+        for bad in ["zip", "zipf:x", "uniform:1", "hotspot:0.2", ""] {
+            assert!(distribution(bad).is_err(), "{bad}");
+        }
+        assert_eq!(weight("set=0.05").unwrap(), (Op::Set, 0.05));
+        assert!(weight("set").is_err() && weight("zet=1").is_err());
+    }
 
     #[test]
     fn times_are_read_with_their_units() {

@@ -1,8 +1,9 @@
 //! `roundtrip compare`: any paths, no file needed.
 
 use super::common::{self, From};
-use crate::args::CompareArgs;
+use crate::args::{Arrivals, CompareArgs};
 use roundtrip_lab::compare::{Comparison, experiment};
+use roundtrip_model::workload::Pace;
 use roundtrip_model::{Path, Placement, Result};
 
 /// Time for the blocks, where none was given.
@@ -24,6 +25,14 @@ pub fn run(args: &CompareArgs) -> Result<()> {
     let experiment = experiment(&Comparison {
         paths: paths?,
         ops: args.ops.clone(),
+        mix: args.mix.clone(),
+        distribution: args.distribution,
+        keys: args.keys,
+        pace: match (args.rate, args.arrivals) {
+            (None, _) => Pace::Closed,
+            (Some(per_s), Some(Arrivals::Poisson)) => Pace::Poisson { per_s },
+            (Some(per_s), _) => Pace::Fixed { per_s },
+        },
         count: args.count,
         key_bytes: args.key_bytes,
         value_bytes: args.value_bytes,

@@ -33,6 +33,7 @@ pub(super) fn variants(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<
         variant
             .path
             .depth()
+            .and(variant.path.connections())
             .map_err(|problem| problem.at(variant.place.clone()))?;
         if !names.insert(variant.name.as_str()) {
             let what = format!("two variants are called `{}`", variant.name);

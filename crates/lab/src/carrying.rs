@@ -1,0 +1,168 @@
+//! How many client processes a path has, and how many connections each of them carries. Pure.
+
+use roundtrip_model::contract::ClientInfo;
+use roundtrip_model::workload::{Phase, Workload};
+use roundtrip_model::{Experiment, Kind, Path, Problem, Result, Warning, WarningKind};
+
+/// The most client processes at once.
+const MAX_PROCESSES: u32 = 256;
+
+/// How the connections of a path are carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Carrying {
+    /// Client processes.
+    pub processes: u32,
+    /// Connections of each.
+    pub connections: u32,
+}
+
+impl Carrying {
+    /// One process where the client can carry them all, and otherwise one for each connection.
+    pub fn of(path: &Path, work: &Workload, client: &ClientInfo) -> Result<Carrying> {
+        let wanted = connections(path, work)?;
+        if client.connections >= wanted {
+            return Ok(Carrying {
+                processes: 1,
+                connections: wanted,
+            });
+        }
+        if wanted <= MAX_PROCESSES {
+            return Ok(Carrying {
+                processes: wanted,
+                connections: 1,
+            });
+        }
+        let name = &path.client;
+        let what = format!(
+            "`{name}` would need {wanted} processes for as many connections, over {MAX_PROCESSES}"
+        );
+        Err(Problem::new(Kind::Usage, what)
+            .at(path.to_string())
+            .next("ask for fewer connections, or use `native`, which carries them in one process"))
+    }
+}
+
+/// The connections of a path: its own number, or that of the experiment.
+fn connections(path: &Path, work: &Workload) -> Result<u32> {
+    Ok(path.connections()?.unwrap_or(work.concurrency))
+}
+
+/// Whether a client can start the ops of a phase when they are to start.
+pub fn can_pace(path: &Path, phase: &Phase, client: &ClientInfo, carrying: Carrying) -> Result<()> {
+    if phase.pace.is_closed() || (client.paces && carrying.processes == 1) {
+        return Ok(());
+    }
+    let (name, phase) = (&path.client, &phase.name);
+    let what = match client.paces {
+        false => format!("`{name}` cannot start the ops of phase `{phase}` at a pace"),
+        true => format!("several processes of `{name}` cannot share the pace of phase `{phase}`"),
+    };
+    Err(Problem::new(Kind::Usage, what)
+        .at(path.to_string())
+        .next("leave the rate or schedule out, or use `native`"))
+}
+
+/// Variants that may have another number of requests in flight than the baseline.
+pub fn unequal(experiment: &Experiment) -> Result<Vec<Warning>> {
+    let of = |path: &Path| -> Result<(u64, String)> {
+        let (connections, depth) = (connections(path, &experiment.workload)?, path.depth()?);
+        let words = format!("{connections} connections x depth {depth}");
+        Ok((u64::from(connections) * u64::from(depth), words))
+    };
+    let mut warnings = Vec::new();
+    let Some(baseline) = experiment.path(&experiment.baseline) else {
+        return Ok(warnings);
+    };
+    let (usual, usual_words) = of(baseline)?;
+    for variant in &experiment.variants {
+        let (in_flight, words) = of(&variant.path)?;
+        if in_flight != usual {
+            let detail = format!(
+                "it has up to {in_flight} requests in flight ({words}), \
+                 the baseline {usual} ({usual_words})"
+            );
+            warnings.push(Warning::new(
+                WarningKind::UnequalTerms,
+                &variant.name,
+                detail,
+            ));
+        }
+    }
+    Ok(warnings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn experiment(options: &str) -> Experiment {
+        let text = format!(
+            "name = \"m\"\nconcurrency = 50\n[[phase]]\nop = \"get\"\ncount = 10\nrate_per_s = 5\n\
+             [[variant]]\nname = \"a\"\nclient = \"native\"\nstore = \"floor\"\n\
+             [[variant]]\nname = \"b\"\nclient = \"native\"\nstore = \"floor\"\n{options}"
+        );
+        Experiment::parse(&text, "m.toml").unwrap()
+    }
+
+    fn client(connections: u32, paces: bool) -> ClientInfo {
+        serde_json::from_value(serde_json::json!({
+            "name": "native", "available": true, "stores": [], "ops": [],
+            "connections": connections, "paces": paces,
+        }))
+        .unwrap()
+    }
+
+    fn carrying(options: &str, connections: u32) -> Result<Carrying> {
+        let e = experiment(options);
+        Carrying::of(&e.variants[1].path, &e.workload, &client(connections, true))
+    }
+
+    #[test]
+    fn one_process_carries_what_it_can_and_others_are_many() {
+        let of = |options, connections| {
+            let carrying = carrying(options, connections).unwrap();
+            (carrying.processes, carrying.connections)
+        };
+        assert_eq!(of("", 10_000), (1, 50));
+        assert_eq!(of("", 50), (1, 50));
+        assert_eq!(of("", 49), (50, 1));
+        assert_eq!(of("options = { connections = 3 }", 10_000), (1, 3));
+        assert_eq!(of("options = { connections = 256 }", 1), (256, 1));
+        let problem = carrying("options = { connections = 257 }", 1).unwrap_err();
+        assert_eq!(problem.kind, Kind::Usage);
+    }
+
+    #[test]
+    fn a_pace_needs_one_process_that_can_keep_it() {
+        let e = experiment("");
+        let can = |processes, paces| {
+            let carrying = Carrying {
+                processes,
+                connections: 1,
+            };
+            let phase = &e.workload.phases[0];
+            can_pace(&e.variants[0].path, phase, &client(1, paces), carrying)
+        };
+        assert!(can(1, true).is_ok());
+        let cannot = can(1, false).unwrap_err();
+        assert_eq!(
+            cannot.what,
+            "`native` cannot start the ops of phase `get` at a pace"
+        );
+        assert!(can(2, true).is_err());
+    }
+
+    #[test]
+    fn unequal_requests_in_flight_are_told() {
+        assert_eq!(unequal(&experiment("")).unwrap(), []);
+        let same = "options = { connections = 5, depth = 10 }";
+        assert_eq!(unequal(&experiment(same)).unwrap(), []);
+        let told = unequal(&experiment("options = { depth = 16 }")).unwrap();
+        assert_eq!(
+            told[0].detail,
+            "it has up to 800 requests in flight (50 connections x depth 16), \
+             the baseline 50 (50 connections x depth 1)"
+        );
+        assert_eq!((told.len(), told[0].subject.as_str()), (1, "b"));
+    }
+}
