@@ -1,12 +1,13 @@
 //! What must hold before a change lands, and what it needs installed.
 
-use crate::{Outcome, tidy};
+use crate::{Outcome, fuzz, tidy};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the tests drive: Debian's packages, by the binary or extension that shows they are there.
-const PACKAGES: [&str; 6] = [
+const PACKAGES: [&str; 7] = [
     "memcached",
+    "redis-server",
     "php-cli",
     "php-memcache",
     "php-memcached",
@@ -44,10 +45,12 @@ fn is_installed(package: &str) -> bool {
         .is_ok_and(|o| o.stdout.ends_with(b"ok installed"))
 }
 
-/// Everything: formatting, lints of Rust and PHP, tidiness, tests.
+/// Everything: formatting, lints of Rust and PHP, tidiness, tests, fuzzers.
 pub fn run(root: &Path) -> Outcome {
     setup(root)?;
     step(root, &["cargo", "fmt", "--all", "--check"], &[])?;
+    let fuzzers = ["--manifest-path", "fuzz/Cargo.toml", "--check"];
+    step(root, &[&["cargo", "fmt"], fuzzers.as_slice()].concat(), &[])?;
     step(
         root,
         &[
@@ -67,7 +70,8 @@ pub fn run(root: &Path) -> Outcome {
         root,
         &["cargo", "test", "--workspace", "--no-fail-fast"],
         &[],
-    )
+    )?;
+    fuzz::for_seconds(root, fuzz::SECONDS)
 }
 
 /// Where PHP is kept, by hand: what a build or a tool leaves elsewhere is nobody's to lint.

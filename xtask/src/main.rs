@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask tidy` checks what no compiler checks: the arrows between crates, the size of
 //! files, the size of client files, reference pages that are stale (`cargo xtask docs` makes them).
+//! `cargo xtask fuzz` looks for bytes that a parser fails on.
 //! `cargo xtask ci` runs everything that must hold before a
 //! change lands; `cargo xtask setup` installs what the tests need.
 
@@ -9,20 +10,22 @@
 
 mod ci;
 mod docs;
+mod fuzz;
 mod tidy;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let chore = std::env::args().nth(1);
-    let outcome = match chore.as_deref() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match arguments.first().map(String::as_str) {
         Some("tidy") => tidy::run(&root()),
         Some("docs") => docs::run(&root()),
         Some("setup") => ci::setup(&root()),
+        Some("fuzz") => fuzz::run(&root(), &arguments[1..]),
         Some("ci") => ci::run(&root()),
         _ => Err(vec![
-            "usage: cargo xtask tidy | docs | setup | ci".to_owned(),
+            "usage: cargo xtask tidy | docs | setup | fuzz [--seconds N] | ci".to_owned(),
         ]),
     };
     match outcome {

@@ -17,5 +17,5 @@ mod protocol;
 mod usage;
 mod worker;
 
-pub use floor::{Delay, FloorOptions, Listen, Stall, parse_duration, run_floor};
+pub use floor::{Delay, FloorOptions, Listen, Protocols, Stall, parse_duration, run_floor};
 pub use worker::serve_worker;

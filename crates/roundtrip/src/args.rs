@@ -414,6 +414,9 @@ pub struct FloorArgs {
     /// Where to listen: a loopback ADDRESS:PORT (port 0 for a free one), or unix:PATH
     #[arg(long, default_value = "127.0.0.1:0", value_name = "ADDRESS")]
     pub listen: String,
+    /// What to speak: memcached, resp, or both on one port
+    #[arg(long, default_value = "memcached,resp", value_name = "PROTOCOLS")]
+    pub protocol: String,
     /// Delay every answer: constant:200us, or two:100us,5ms,1%
     #[arg(long, value_name = "DELAY")]
     pub delay: Option<String>,
@@ -426,6 +429,12 @@ pub struct FloorArgs {
     /// Flip a byte of every N-th value
     #[arg(long, value_name = "N")]
     pub garble: Option<u64>,
+    /// Send every N-th answer twice
+    #[arg(long, value_name = "N")]
+    pub double: Option<u64>,
+    /// Read at most so many bytes a second from each connection
+    #[arg(long, value_name = "BYTES/S")]
+    pub slow_read: Option<u64>,
 }
 
 #[cfg(test)]

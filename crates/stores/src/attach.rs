@@ -1,7 +1,7 @@
 //! A store that somebody else runs. It is never started, stopped, flushed or emptied; an address
 //! that is not loopback must be allowed explicitly.
 
-use crate::manifest::{Attach, Manifest, registry};
+use crate::manifest::{Attach, Manifest, Protocol, registry};
 use crate::store::Store;
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::path::MAX_TEXT;
@@ -15,9 +15,19 @@ pub fn attach(url: &str, allow_remote: bool) -> Result<Store> {
     Store::attached(manifest, endpoint)
 }
 
-/// Where an address leads, under the same rules as [`attach`], without connecting.
+/// Where an address of a memcached leads, under the same rules as [`attach`], without connecting:
+/// for [`crate::inspect`], which looks into nothing else.
 pub fn locate(url: &str, allow_remote: bool) -> Result<Endpoint> {
-    resolve(url, allow_remote).map(|(_, endpoint)| endpoint)
+    let (manifest, endpoint) = resolve(url, allow_remote)?;
+    if manifest.protocol != Protocol::Memcached {
+        let what = format!(
+            "`inspect` does not look into {}, only into memcached",
+            manifest.name
+        );
+        let step = "ask the server itself, as with `redis-cli INFO`";
+        return Err(Problem::new(Kind::Usage, what).next(step));
+    }
+    Ok(endpoint)
 }
 
 fn resolve(url: &str, allow_remote: bool) -> Result<(&'static Manifest, Endpoint)> {
@@ -121,9 +131,11 @@ mod tests {
     #[test]
     fn addresses_lead_where_they_say() {
         let at = |url| locate(url, false).unwrap();
+        let of = |url| resolve(url, false).unwrap().1;
         assert_eq!(at("memcached://127.0.0.1:1234"), tcp("127.0.0.1", 1234));
         assert_eq!(at("memcached://127.0.0.1"), tcp("127.0.0.1", 11211));
         assert_eq!(at("memcached://[::1]:1234"), tcp("::1", 1234));
+        assert_eq!(of("redis://127.0.0.1"), tcp("127.0.0.1", 6379));
         let path = "/run/m.sock".to_owned();
         assert_eq!(at("memcached:///run/m.sock"), Endpoint::Unix { path });
     }
@@ -160,7 +172,7 @@ mod tests {
             "memcached:",
             "memcached://",
             "memcached://:1",
-            "redis://127.0.0.1",
+            "mysql://127.0.0.1",
             "memcached://127.0.0.1:",
             "memcached://127.0.0.1:0",
             "memcached://127.0.0.1:99999",

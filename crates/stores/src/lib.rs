@@ -6,6 +6,7 @@
 //! knows of clients, trials or experiments.
 
 mod attach;
+mod certificate;
 pub mod inspect;
 mod log;
 pub mod manifest;

@@ -25,6 +25,10 @@ pub struct Manifest {
     pub title: String,
     /// How it is asked whether it is ready and what it counted.
     pub protocol: Protocol,
+    /// The protocols that its clients may speak, the usual one first. Absent: only that of the
+    /// probe.
+    #[serde(default)]
+    pub speaks: Vec<Protocol>,
     /// How the next trial gets an empty store.
     pub between_trials: BetweenTrials,
     /// How it comes to live: `[life.process]` or `[life.embedded]`.
@@ -39,12 +43,14 @@ pub struct Manifest {
     pub witness: BTreeMap<Quantity, String>,
 }
 
-/// The protocol that a probe speaks.
+/// The protocol that a store speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Protocol {
     /// memcached's text protocol: `version`, `stats`.
     Memcached,
+    /// That of Redis, in either version: `INFO`.
+    Resp,
     /// A SQLite file: its rows.
     Sqlite,
 }
@@ -60,6 +66,10 @@ pub enum BetweenTrials {
 /// How a store comes to live.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "there is one of these a store, and most are processes"
+)]
 pub enum Life {
     /// A server that Roundtrip starts.
     Process(Process),
@@ -67,7 +77,8 @@ pub enum Life {
     Embedded(Embedded),
 }
 
-/// `[life.process]`. Arguments may hold `{port}`, `{socket}`, `{dir}` and `{memory_mb}`.
+/// `[life.process]`. Arguments may hold `{port}`, `{socket}`, `{dir}` and `{memory_mb}`, and those of
+/// `tls` also `{cert}`, `{key}` and `{ca}`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
@@ -82,6 +93,9 @@ pub struct Process {
     pub tcp: Vec<String>,
     /// Or these, to listen on a unix socket. Absent: it cannot.
     pub unix: Option<Vec<String>>,
+    /// Or these, to speak TLS on a loopback port, and plainly on a unix socket where the probe
+    /// asks. Absent: it cannot.
+    pub tls: Option<Vec<String>>,
     /// Options of the server that a path may ask for (`native@floor?delay=constant:200us`), each
     /// with the arguments that set it, in which `{value}` stands for what was asked.
     #[serde(default)]
@@ -202,7 +216,8 @@ impl Manifest {
             return Ok(());
         };
         let all = process.args.iter().chain(&process.tcp);
-        for arg in all.chain(process.unix.iter().flatten()) {
+        let others = process.unix.iter().chain(&process.tls).flatten();
+        for arg in all.chain(others) {
             check_placeholders(arg)?;
         }
         for arg in process.options.values().flatten() {
@@ -219,12 +234,30 @@ impl Manifest {
         {
             return Err("`unix` does not say {socket}".to_owned());
         }
+        if process.tls.as_ref().is_some_and(|args| {
+            ["{port}", "{socket}", "{cert}", "{key}"]
+                .iter()
+                .any(|what| !names(args, what))
+        }) {
+            return Err("`tls` does not say {port}, {socket}, {cert} and {key}".to_owned());
+        }
+        if !self.speaks.is_empty() && !self.speaks.contains(&self.protocol) {
+            return Err("`speaks` does not name what the probe speaks".to_owned());
+        }
         if let Program::Installed(program) = &process.program
             && (program.search.is_empty() || !program.version.contains("{version}"))
         {
             return Err("`search` is empty, or `version` does not say {version}".to_owned());
         }
         Ok(())
+    }
+
+    /// The protocols that its clients may speak, the usual one first.
+    pub fn protocols(&self) -> &[Protocol] {
+        match self.speaks.as_slice() {
+            [] => std::slice::from_ref(&self.protocol),
+            several => several,
+        }
     }
 
     /// The store's own name for a counter, where it has it.

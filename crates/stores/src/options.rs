@@ -15,6 +15,8 @@ pub enum Transport {
     Tcp,
     /// A unix socket in the private directory.
     Unix,
+    /// A loopback port that speaks TLS, with a certificate made for this start.
+    Tls,
 }
 
 impl FromStr for Transport {
@@ -24,7 +26,8 @@ impl FromStr for Transport {
         match text {
             "tcp" => Ok(Transport::Tcp),
             "unix" => Ok(Transport::Unix),
-            _ => Err(unknown("transport", text, ["tcp", "unix"])),
+            "tls" => Ok(Transport::Tls),
+            _ => Err(unknown("transport", text, ["tcp", "unix", "tls"])),
         }
     }
 }

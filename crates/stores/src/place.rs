@@ -1,9 +1,10 @@
 //! Where a started store listens, and the placeholders of a manifest that stand for it.
 
+use crate::certificate;
 use roundtrip_model::contract::Endpoint;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 4] = ["port", "socket", "dir", "memory_mb"];
+const NAMES: [&str; 7] = ["port", "socket", "dir", "memory_mb", "cert", "key", "ca"];
 
 /// The longest path that a unix socket can be bound to, on every platform.
 pub const MAX_SOCKET_PATH_BYTES: usize = 103;
@@ -14,6 +15,8 @@ pub struct Place {
     pub dir: PathBuf,
     /// Its loopback port; `None` for a unix socket.
     pub port: Option<u16>,
+    /// Whether that port speaks TLS.
+    pub tls: bool,
     /// Memory for items.
     pub memory_mb: u32,
 }
@@ -31,14 +34,30 @@ impl Place {
 
     /// Where clients connect to.
     pub fn endpoint(&self) -> Endpoint {
+        let host = "127.0.0.1".to_owned();
         match self.port {
-            Some(port) => Endpoint::Tcp {
-                host: "127.0.0.1".to_owned(),
+            Some(port) if self.tls => Endpoint::Tls {
+                host,
                 port,
+                ca: text(&self.dir.join(certificate::CA)),
             },
-            None => Endpoint::Unix {
-                path: text(&self.socket()),
-            },
+            Some(port) => Endpoint::Tcp { host, port },
+            None => self.on_socket(),
+        }
+    }
+
+    /// Where the probe connects to: without TLS.
+    pub fn probe_endpoint(&self) -> Endpoint {
+        if self.tls {
+            self.on_socket()
+        } else {
+            self.endpoint()
+        }
+    }
+
+    fn on_socket(&self) -> Endpoint {
+        Endpoint::Unix {
+            path: text(&self.socket()),
         }
     }
 
@@ -47,6 +66,9 @@ impl Place {
         arg.replace("{port}", &self.port.unwrap_or(0).to_string())
             .replace("{memory_mb}", &self.memory_mb.to_string())
             .replace("{socket}", &text(&self.socket()))
+            .replace("{cert}", &text(&self.dir.join(certificate::CERTIFICATE)))
+            .replace("{key}", &text(&self.dir.join(certificate::KEY)))
+            .replace("{ca}", &text(&self.dir.join(certificate::CA)))
             .replace("{dir}", &text(&self.dir))
     }
 }
@@ -76,6 +98,7 @@ mod tests {
         let place = Place {
             dir: "/d".into(),
             port: Some(11),
+            tls: false,
             memory_mb: 64,
         };
         for name in NAMES {

@@ -1,6 +1,7 @@
 //! Starting a store: on a free loopback port or a private socket, in a process group of its own,
 //! and not given out before it answers.
 
+use crate::certificate;
 use crate::log;
 use crate::manifest::{AsRoot, Life, Manifest, Process};
 use crate::options::{StartOptions, Transport};
@@ -61,21 +62,16 @@ fn start_process(
         .unwrap_or(Duration::from_millis(process.ready_within_ms));
     for _ in 0..PORT_ATTEMPTS {
         let port = match options.transport {
-            Transport::Tcp => Some(next_port()?),
+            Transport::Tcp | Transport::Tls => Some(next_port()?),
             Transport::Unix => None,
         };
         let (mut server, place) = spawn(manifest, process, options, &program, port)?;
         match wait_until_ready(manifest, &place, &mut server.owned, within) {
             Ok(identity) => {
-                let mut asking = probe(manifest.protocol, &place.endpoint(), ANSWER_WITHIN);
+                let mut asking = probe(manifest.protocol, &place.probe_endpoint(), ANSWER_WITHIN);
                 let settings = read_settings(manifest, asking.as_mut());
                 return Ok(Store::started(
-                    manifest,
-                    place.endpoint(),
-                    server,
-                    asking,
-                    identity,
-                    settings,
+                    manifest, place, server, asking, identity, settings,
                 ));
             }
             // It does not hold the port itself any more, so whoever does took it first.
@@ -105,11 +101,17 @@ fn spawn(
     let place = Place {
         dir: dir.path().to_owned(),
         port,
+        tls: options.transport == Transport::Tls,
         memory_mb: options.memory_mb,
     };
-    let listen = match port {
-        Some(_) => &process.tcp,
-        None => unix_args(manifest, process, &place)?,
+    let listen = match options.transport {
+        Transport::Tcp => &process.tcp,
+        Transport::Unix => socket_args(manifest, process.unix.as_ref(), "unix", &place)?,
+        Transport::Tls => {
+            let args = socket_args(manifest, process.tls.as_ref(), "tls", &place)?;
+            certificate::make(&place.dir, run_as)?;
+            args
+        }
     };
     let failed = |e: io::Error| {
         Problem::new(
@@ -146,14 +148,16 @@ fn spawn(
     ))
 }
 
-fn unix_args<'p>(
+/// The arguments of a transport that puts a socket into the private directory.
+fn socket_args<'p>(
     manifest: &Manifest,
-    process: &'p Process,
+    args: Option<&'p Vec<String>>,
+    transport: &str,
     place: &Place,
 ) -> Result<&'p Vec<String>> {
     let refuse = |what: String, step: &str| Err(Problem::new(Kind::Usage, what).next(step));
-    let Some(args) = &process.unix else {
-        let what = format!("{} cannot listen on a unix socket", manifest.name);
+    let Some(args) = args else {
+        let what = format!("{} cannot listen with transport={transport}", manifest.name);
         return refuse(what, "use transport=tcp");
     };
     let socket = place.socket();
@@ -173,7 +177,11 @@ fn wait_until_ready(
     owned: &mut Owned,
     within: Duration,
 ) -> std::result::Result<Identity, NotReady> {
-    let mut asking = probe(manifest.protocol, &place.endpoint(), READY_ANSWER_WITHIN);
+    let mut asking = probe(
+        manifest.protocol,
+        &place.probe_endpoint(),
+        READY_ANSWER_WITHIN,
+    );
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
     let internal = |e: io::Error| {

@@ -2,6 +2,7 @@
 
 use crate::log;
 use crate::manifest::{Manifest, Quantity};
+use crate::place::Place;
 use crate::probe::{ANSWER_WITHIN, Identity, Probe, in_words, probe};
 use crate::sampler::Sampler;
 use roundtrip_model::contract::Endpoint;
@@ -59,6 +60,8 @@ enum Holding {
 pub struct Store {
     manifest: Manifest,
     endpoint: Endpoint,
+    /// Where the probe asks, and the sampler too: clients may have to speak TLS.
+    probe_endpoint: Endpoint,
     probe: Box<dyn Probe>,
     version: String,
     settings: BTreeMap<String, String>,
@@ -68,7 +71,7 @@ pub struct Store {
 impl Store {
     pub(crate) fn started(
         manifest: &Manifest,
-        endpoint: Endpoint,
+        place: Place,
         server: Server,
         probe: Box<dyn Probe>,
         identity: Identity,
@@ -76,7 +79,8 @@ impl Store {
     ) -> Store {
         Store {
             manifest: manifest.clone(),
-            endpoint,
+            endpoint: place.endpoint(),
+            probe_endpoint: place.probe_endpoint(),
             probe,
             version: identity.version,
             settings,
@@ -88,6 +92,7 @@ impl Store {
         Store {
             manifest: manifest.clone(),
             probe: probe(manifest.protocol, &endpoint, ANSWER_WITHIN),
+            probe_endpoint: endpoint.clone(),
             endpoint,
             version: embedded_version(manifest).unwrap_or_default(),
             settings: manifest.settings.fixed.clone(),
@@ -104,6 +109,7 @@ impl Store {
         let items = manifest.counter(Quantity::Items);
         Ok(Store {
             manifest: manifest.clone(),
+            probe_endpoint: endpoint.clone(),
             endpoint,
             probe,
             version: identity.version,
@@ -213,7 +219,7 @@ impl Store {
 
     /// Samples the witness counters every `interval` on a connection of its own.
     pub fn sampler(&self, interval: Duration) -> Sampler {
-        Sampler::start(&self.manifest, &self.endpoint, interval)
+        Sampler::start(&self.manifest, &self.probe_endpoint, interval)
     }
 
     /// Ends what Roundtrip started and removes its directory; leaves alone what it did not start.

@@ -5,7 +5,10 @@
 //!
 //! It opens no socket, holds no state between messages, and knows nothing of stores or loads.
 
+mod crlf;
 mod decimal;
+mod find;
+pub mod http;
 pub mod memcached;
 pub mod resp;
 

@@ -56,15 +56,27 @@ fn a_bad_line_is_left_out_and_a_bad_write_ends_the_stream() {
 }
 
 #[test]
-fn what_would_empty_or_stop_a_server_is_not_in_the_protocol() {
-    for bytes in [
-        "flush_all\r\n",
-        "flush_all 0 noreply\r\n",
-        "shutdown\r\n",
-        "verbosity 2\r\n",
+fn what_changes_a_server_as_a_whole_is_read_and_never_written() {
+    for (bytes, name, rest, quiet) in [
+        ("flush_all\r\n", "flush_all", "", false),
+        ("flush_all 0 noreply\r\n", "flush_all", "0 noreply", true),
+        ("verbosity 2\r\n", "verbosity", "2", false),
+        ("cache_memlimit 64\r\n", "cache_memlimit", "64", false),
     ] {
-        assert_eq!(refused_request(bytes).0, Because::UnknownWord, "{bytes:?}");
+        let Parsed::Complete(request, _) = Request::parse(bytes.as_bytes(), &LIMITS) else {
+            panic!("{bytes:?} was not read");
+        };
+        let expected = Request::Administer {
+            command: name.as_bytes(),
+            arguments: rest.as_bytes(),
+            noreply: quiet,
+        };
+        assert_eq!(request, expected);
+        let mut out = Vec::new();
+        request.write(&mut out);
+        assert!(out.is_empty(), "{out:?}");
     }
+    assert_eq!(refused_request("shutdown\r\n").0, Because::UnknownWord);
 }
 
 #[test]

@@ -8,7 +8,8 @@ use common::{same_at_every_split, took_and_skip};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use roundtrip_wire::memcached::{
-    DumpedItem, Keys, MetaFlags, MetaVerb, Reply, Request, StoreVerb, push_escaped,
+    DumpedItem, GetReply, Keys, MetaFlags, MetaVerb, Reply, Request, StoreVerb, push_base64,
+    push_escaped, read_base64,
 };
 use roundtrip_wire::{Limits, Parsed};
 
@@ -95,6 +96,12 @@ impl Parts {
                 expires: self.m,
                 noreply,
             },
+            Request::GetAndTouch {
+                expires: self.m,
+                keys: Keys::listed(&self.keys, &limits).unwrap(),
+                cas: self.yes,
+            },
+            meta(MetaVerb::Debug, None),
             meta(MetaVerb::Get, None),
             meta(MetaVerb::Set, Some(self.value.as_slice())),
             meta(MetaVerb::Delete, None),
@@ -137,6 +144,8 @@ impl Parts {
             },
             Reply::Version(text),
             Reply::Busy(text),
+            Reply::BadClass(text),
+            Reply::MetaDebug { key, facts: text },
             Reply::Error(text),
             Reply::ClientError(text),
             Reply::ServerError(text),
@@ -160,6 +169,42 @@ impl Parts {
     }
 }
 
+/// Owned, so that answers of different buffers can be compared.
+fn answer_to_get(bytes: &[u8], limits: &Limits) -> Parsed<String> {
+    GetReply::parse(bytes, b"k", limits).map(|reply| format!("{reply:?}"))
+}
+
+/// What two replies say together, by the parser of single ones.
+fn two_replies(bytes: &[u8], limits: &Limits) -> Parsed<String> {
+    let show = |reply: GetReply<'_>| format!("{reply:?}");
+    let (first, taken) = match Reply::parse(bytes, limits) {
+        Parsed::Complete(first, taken) => (first, taken),
+        other => return other.map(|_| String::new()),
+    };
+    let Reply::Value {
+        key: b"k",
+        flags,
+        cas,
+        value,
+    } = first
+    else {
+        return Parsed::Complete(
+            show(match first {
+                Reply::End => GetReply::Miss,
+                other => GetReply::Other(other),
+            }),
+            taken,
+        );
+    };
+    match Reply::parse(&bytes[taken..], limits) {
+        Parsed::Complete(Reply::End, end) => {
+            Parsed::Complete(show(GetReply::Hit { flags, cas, value }), taken + end)
+        }
+        Parsed::NeedMore => Parsed::NeedMore,
+        _ => Parsed::Complete(show(GetReply::Other(first)), taken),
+    }
+}
+
 /// Bytes that look like the protocol more often than noise does.
 fn nearly_protocol() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
@@ -169,6 +214,10 @@ fn nearly_protocol() -> impl Strategy<Value = Vec<u8>> {
             "cas ",
             "delete ",
             "incr ",
+            "gat 1 ",
+            "me ",
+            "ME k ",
+            "flush_all ",
             "touch ",
             "ms ",
             "mg ",
@@ -195,6 +244,28 @@ fn nearly_protocol() -> impl Strategy<Value = Vec<u8>> {
         vec(any::<u8>(), 0..4),
     ];
     vec(piece, 0..12).prop_map(|pieces| pieces.concat())
+}
+
+fn nearly_answer_to_get() -> impl Strategy<Value = Vec<u8>> {
+    let piece = proptest::sample::select(vec![
+        "VALUE k 0 3\r\nabc\r\n",
+        "VALUE k 7 0\r\n\r\n",
+        "VALUE k 0 3 99\r\nabc\r\n",
+        "VALUE k  0 3\r\n",
+        "VALUE k 0 9\r\n123456789\r\n",
+        "VALUE k 4294967296 1\r\n",
+        "VALUE k 00000000000000000000 01\r\nx\r\n",
+        "VALUE kk 0 1\r\nx\r\n",
+        "VALUE ",
+        "k 0 1",
+        "END\r\n",
+        "END\n",
+        "ENX",
+        "\r\n",
+        "ERROR\r\n",
+        "x",
+    ]);
+    vec(piece, 0..5).prop_map(|pieces| pieces.concat().into_bytes())
 }
 
 fn small_limits() -> Limits {
@@ -277,6 +348,28 @@ proptest! {
         for limits in [small_limits(), Limits::default()] {
             same_at_every_split(&bytes, |part| Request::parse(part, &limits).map(|r| format!("{r:?}")))?;
             same_at_every_split(&bytes, |part| Reply::parse(part, &limits).map(|r| format!("{r:?}")))?;
+        }
+    }
+
+    #[test]
+    fn the_answer_to_a_get_is_what_its_replies_say(bytes in nearly_answer_to_get()) {
+        for limits in [small_limits(), Limits::default()] {
+            prop_assert_eq!(answer_to_get(&bytes, &limits), two_replies(&bytes, &limits));
+            same_at_every_split(&bytes, |part| answer_to_get(part, &limits))?;
+        }
+    }
+
+    #[test]
+    fn base64_is_read_back_as_written(bytes: Vec<u8>, text in "[A-Za-z0-9+/=]{0,12}") {
+        let (mut written, mut read) = (Vec::new(), Vec::new());
+        push_base64(&mut written, &bytes);
+        prop_assert_eq!(read_base64(&mut read, &written), Some(()));
+        prop_assert_eq!(&read, &bytes);
+        // What is read has one way of being written.
+        let (mut read, mut again) = (Vec::new(), Vec::new());
+        if read_base64(&mut read, text.as_bytes()).is_some() {
+            push_base64(&mut again, &read);
+            prop_assert_eq!(again, text.as_bytes());
         }
     }
 

@@ -1,10 +1,12 @@
 //! Answers to requests of the older text protocol.
 
 use super::changes::{Counted, Wrote};
-use super::counters::Counters;
+use super::conversation::REPLY_LIMIT;
+use super::counters::{Calls, Counters};
 use super::faults::Faults;
-use super::memory::Memory;
-use super::options::FloorOptions;
+use super::memory::{self, Memory};
+use super::options::{FloorOptions, Protocols};
+use super::resp::COMMANDS;
 use crate::clock;
 use roundtrip_wire::memcached::{DumpedItem, Keys, Reply, Request, push_escaped};
 use roundtrip_wire::{BadWire, Because};
@@ -21,8 +23,15 @@ const NO_NUMBER: Reply<'static> =
 pub(super) struct Service {
     pub(super) memory: Memory,
     pub(super) counters: Counters,
+    /// Of each command of Redis, in the order of their table.
+    pub(super) calls: [Calls; COMMANDS.len()],
     pub(super) faults: Faults,
     pub(super) started_s: u64,
+    /// Whether nothing is done wrong, and answers may take the shortest way.
+    pub(super) is_plain: bool,
+    pub(super) protocols: Protocols,
+    /// Of the connections that speak RESP.
+    pub(super) last_id: u64,
     /// Used again for the flags of each meta reply.
     pub(super) flags: Vec<u8>,
 }
@@ -30,12 +39,17 @@ pub(super) struct Service {
 impl Service {
     pub(super) fn new(options: &FloorOptions) -> Service {
         let mut memory = Memory::new(options.limit_bytes);
-        memory.now_s = clock::unix_s();
+        memory.now_ms = clock::unix_ms();
+        let faults = Faults::new(options, clock::now_ns());
         Service {
-            started_s: memory.now_s,
+            is_plain: faults.are_none(),
+            started_s: memory.now_s(),
             memory,
             counters: Counters::default(),
-            faults: Faults::new(options, clock::now_ns()),
+            calls: [Calls::default(); COMMANDS.len()],
+            last_id: 0,
+            protocols: options.protocols,
+            faults,
             flags: Vec::new(),
         }
     }
@@ -53,7 +67,8 @@ impl Service {
                 value,
                 noreply,
             } => {
-                let reply = match self.store(verb, key, value, flags, expires) {
+                let expires_ms = self.memory.expiry_ms(expires);
+                let reply = match self.store(verb, key, value, flags, expires_ms) {
                     Wrote::Done(_) => Reply::Stored,
                     Wrote::NotStored => Reply::NotStored,
                     Wrote::Exists => Reply::Exists,
@@ -97,6 +112,11 @@ impl Service {
             Request::Version => (Reply::Version(VERSION.as_bytes()), false),
             Request::Metadump => return self.dump(out),
             Request::Quit => return,
+            Request::GetAndTouch { expires, keys, cas } => {
+                return self.get_and_touch(expires, keys, cas, out);
+            }
+            // Nothing empties the floor, or changes how it runs.
+            Request::Administer { .. } => (Reply::Error(b""), false),
         };
         if !noreply {
             reply.write(out);
@@ -106,48 +126,66 @@ impl Service {
     #[inline]
     fn get(&mut self, keys: Keys<'_>, cas: bool, out: &mut Vec<u8>) {
         for key in keys.iter() {
-            self.counters.cmd_get += 1;
-            let now_s = self.memory.now_s;
-            let value_bytes = self.memory.with(key, |item| {
-                let item = item?;
-                item.fetched = true;
-                item.accessed_s = now_s;
-                Reply::Value {
-                    key,
-                    flags: item.flags,
-                    cas: cas.then_some(item.cas),
-                    value: &item.value,
-                }
-                .write(out);
-                Some(item.value.len())
-            });
-            if let Some(value_bytes) = value_bytes {
-                self.counters.get_hits += 1;
-                self.faults.garble(out, value_bytes, b"\r\n".len());
-            } else {
-                self.counters.get_misses += 1;
+            self.get_one(key, cas, out);
+            if out.len() > REPLY_LIMIT {
+                // It is hung up on for this.
+                return;
             }
         }
         Reply::End.write(out);
     }
 
+    fn get_and_touch(&mut self, expires: i64, keys: Keys<'_>, cas: bool, out: &mut Vec<u8>) {
+        for key in keys.iter() {
+            self.touch(key, expires);
+            self.get_one(key, cas, out);
+            if out.len() > REPLY_LIMIT {
+                return;
+            }
+        }
+        Reply::End.write(out);
+    }
+
+    #[inline]
+    fn get_one(&mut self, key: &[u8], cas: bool, out: &mut Vec<u8>) {
+        let now_ms = self.memory.now_ms;
+        self.counters.cmd_get += 1;
+        let Some(item) = self.memory.find(key) else {
+            self.counters.get_misses += 1;
+            return;
+        };
+        item.read_at(now_ms);
+        self.counters.get_hits += 1;
+        let value = item.value();
+        match cas {
+            false => out.extend_from_slice(item.reply()),
+            true => Reply::Value {
+                key,
+                flags: item.flags(),
+                cas: Some(item.cas()),
+                value,
+            }
+            .write(out),
+        }
+        self.faults.garble(out, value.len());
+    }
+
     fn dump(&mut self, out: &mut Vec<u8>) {
         let mut escaped_key = Vec::new();
-        for (key, item) in self.memory.iter() {
+        for item in self.memory.iter() {
             escaped_key.clear();
-            push_escaped(&mut escaped_key, key);
+            push_escaped(&mut escaped_key, item.key());
             Reply::Dumped(DumpedItem {
                 escaped_key: &escaped_key,
-                expires: if item.expires_s == 0 {
-                    -1
-                } else {
-                    item.expires_s as i64
+                expires: match item.expires_ms() {
+                    0 => -1,
+                    expires_ms => (expires_ms / 1000) as i64,
                 },
-                last_access: item.accessed_s,
-                cas: item.cas,
-                fetched: item.fetched,
+                last_access: item.accessed_s(),
+                cas: item.cas(),
+                fetched: item.is_fetched(),
                 class: 1,
-                bytes: Memory::size_of(key, item),
+                bytes: memory::size_of(item),
             })
             .write(out);
         }

@@ -1,7 +1,6 @@
 //! What requests do to the items, and to the counters, whichever way they are written.
 
 use super::answer::Service;
-use super::memory::Item;
 use roundtrip_wire::memcached::StoreVerb;
 
 /// The longest value that appending may give: what one write may give.
@@ -33,7 +32,7 @@ impl Service {
         key: &[u8],
         value: &[u8],
         flags: u32,
-        expires: i64,
+        expires_ms: u64,
     ) -> Wrote {
         self.counters.cmd_set += 1;
         if !self.memory.has_room(key, value.len()) {
@@ -41,9 +40,9 @@ impl Service {
         }
         if verb == StoreVerb::Set {
             self.counters.total_items += 1;
-            return Wrote::Done(self.memory.put(key, value, flags, expires));
+            return Wrote::Done(self.memory.put(key, value, flags, expires_ms));
         }
-        let there = self.memory.with(key, |item| item.map(|item| item.cas));
+        let there = self.memory.find(key).map(|item| item.cas());
         match (verb, there) {
             (StoreVerb::Add, Some(_)) => return Wrote::NotStored,
             (StoreVerb::Replace | StoreVerb::Append | StoreVerb::Prepend, None) => {
@@ -64,25 +63,25 @@ impl Service {
         if matches!(verb, StoreVerb::Append | StoreVerb::Prepend) {
             return self.lengthen(key, value, verb == StoreVerb::Append);
         }
-        Wrote::Done(self.memory.put(key, value, flags, expires))
+        Wrote::Done(self.memory.put(key, value, flags, expires_ms))
     }
 
     fn lengthen(&mut self, key: &[u8], value: &[u8], at_end: bool) -> Wrote {
-        let cas = self.memory.next_cas();
-        let wrote = self.memory.with(key, |item| match item {
-            Some(item) if item.value.len() + value.len() <= LONGEST_VALUE => {
-                let at = if at_end { item.value.len() } else { 0 };
-                item.value.splice(at..at, value.iter().copied());
-                item.cas = cas;
-                Wrote::Done(cas)
-            }
-            Some(_) => Wrote::NoRoom,
-            None => Wrote::NotStored,
-        });
-        if matches!(wrote, Wrote::Done(_)) {
-            self.memory.changed();
+        let Some(item) = self.memory.find(key) else {
+            return Wrote::NotStored;
+        };
+        let (first, second) = match at_end {
+            true => (item.value(), value),
+            false => (value, item.value()),
+        };
+        if first.len() + second.len() > LONGEST_VALUE {
+            return Wrote::NoRoom;
         }
-        wrote
+        let longer = [first, second].concat();
+        match self.memory.change(key, &longer) {
+            Some(cas) => Wrote::Done(cas),
+            None => Wrote::NotStored,
+        }
     }
 
     pub(super) fn delete(&mut self, key: &[u8]) -> bool {
@@ -95,26 +94,7 @@ impl Service {
     }
 
     pub(super) fn count(&mut self, key: &[u8], decrement: bool, delta: u64) -> Counted {
-        let cas = self.memory.next_cas();
-        let counted = self.memory.with(key, |item| {
-            let Some(item) = item else {
-                return Counted::NotFound;
-            };
-            let text = std::str::from_utf8(&item.value).ok();
-            let Some(number) = text.and_then(|text| text.trim_end().parse::<u64>().ok()) else {
-                return Counted::NoNumber;
-            };
-            let number = match decrement {
-                true => number.saturating_sub(delta),
-                false => number.wrapping_add(delta),
-            };
-            item.cas = cas;
-            write_number(item, number, decrement);
-            Counted::Done(number)
-        });
-        if matches!(counted, Counted::Done(_)) {
-            self.memory.changed();
-        }
+        let counted = self.changed_number(key, decrement, delta);
         let c = &mut self.counters;
         match (decrement, &counted) {
             (_, Counted::NoNumber) => {}
@@ -126,26 +106,39 @@ impl Service {
         counted
     }
 
+    fn changed_number(&mut self, key: &[u8], decrement: bool, delta: u64) -> Counted {
+        let Some(item) = self.memory.find(key) else {
+            return Counted::NotFound;
+        };
+        let text = std::str::from_utf8(item.value()).ok();
+        let Some(number) = text.and_then(|text| text.trim_end().parse::<u64>().ok()) else {
+            return Counted::NoNumber;
+        };
+        let number = match decrement {
+            true => number.saturating_sub(delta),
+            false => number.wrapping_add(delta),
+        };
+        // As memcached does, a number that is taken from keeps its length, with spaces behind it.
+        let length = if decrement { item.value().len() } else { 0 };
+        let text = format!("{number:<length$}");
+        self.memory.change(key, text.as_bytes());
+        Counted::Done(number)
+    }
+
     pub(super) fn touch(&mut self, key: &[u8], expires: i64) -> bool {
         self.counters.cmd_touch += 1;
-        let expires_s = self.memory.expiry(expires);
-        let there = self.memory.with(key, |item| {
-            item.map(|item| item.expires_s = expires_s).is_some()
-        });
+        let expires_ms = self.memory.expiry_ms(expires);
+        let there = match self.memory.find(key) {
+            Some(item) => {
+                item.expire_at(expires_ms);
+                true
+            }
+            None => false,
+        };
         match there {
             true => self.counters.touch_hits += 1,
             false => self.counters.touch_misses += 1,
         }
         there
-    }
-}
-
-/// As memcached does, a number that is taken from keeps its length, with spaces behind it.
-fn write_number(item: &mut Item, number: u64, keep_length: bool) {
-    let length = if keep_length { item.value.len() } else { 0 };
-    item.value.clear();
-    item.value.extend_from_slice(number.to_string().as_bytes());
-    if item.value.len() < length {
-        item.value.resize(length, b' ');
     }
 }

@@ -6,6 +6,7 @@ use roundtrip_wire::memcached::Reply;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
+    pub(super) requests: u64,
     pub(super) cmd_get: u64,
     pub(super) get_hits: u64,
     pub(super) get_misses: u64,
@@ -26,8 +27,17 @@ pub(super) struct Counters {
     pub(super) curr_connections: u64,
     pub(super) total_connections: u64,
     pub(super) rejected_connections: u64,
+    pub(super) keyspace_hits: u64,
+    pub(super) keyspace_misses: u64,
     pub(super) bytes_read: u64,
     pub(super) bytes_written: u64,
+}
+
+/// How often a command of Redis was done, and how often it failed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Calls {
+    pub(super) calls: u64,
+    pub(super) failed: u64,
 }
 
 impl Service {
@@ -50,8 +60,8 @@ impl Service {
         }
         let c = &self.counters;
         for (name, value) in [
-            ("uptime", self.memory.now_s.saturating_sub(self.started_s)),
-            ("time", self.memory.now_s),
+            ("uptime", self.memory.now_s().saturating_sub(self.started_s)),
+            ("time", self.memory.now_s()),
             ("pointer_size", 64),
             ("threads", 1),
             ("curr_connections", c.curr_connections),
@@ -81,7 +91,11 @@ impl Service {
             ("curr_items", self.memory.len()),
             ("total_items", c.total_items),
             ("evictions", 0),
-        ] {
+            ("requests", c.requests),
+        ]
+        .into_iter()
+        .chain(self.faults.done.named())
+        {
             stat(name, &value.to_string());
         }
         Reply::End.write(out);

@@ -1,49 +1,39 @@
 //! The items. Nothing is evicted: above the limit a write is refused.
 
+use super::item::Item;
+use hashbrown::{DefaultHashBuilder, HashTable};
 use roundtrip_wire::memcached::MAX_RELATIVE_TTL_S;
-use std::collections::HashMap;
+use std::hash::BuildHasher;
 
 /// What an item takes besides its key and value: an estimate, of the size of memcached's own.
 const OVERHEAD_BYTES: u64 = 56;
 
-/// One item.
-#[derive(Debug, Default)]
-pub(super) struct Item {
-    pub(super) value: Vec<u8>,
-    pub(super) flags: u32,
-    /// The Unix second from which it is gone; 0 for never.
-    pub(super) expires_s: u64,
-    pub(super) cas: u64,
-    pub(super) accessed_s: u64,
-    pub(super) fetched: bool,
-}
-
-impl Item {
-    fn is_expired(&self, now_s: u64) -> bool {
-        self.expires_s != 0 && self.expires_s <= now_s
-    }
-}
-
 /// All items, by key.
 #[derive(Debug)]
 pub(super) struct Memory {
-    items: HashMap<Box<[u8]>, Item>,
+    items: HashTable<Item>,
+    hashing: DefaultHashBuilder,
     bytes: u64,
     limit_bytes: u64,
     last_cas: u64,
-    /// The Unix second that times to live are measured against.
-    pub(super) now_s: u64,
+    /// The Unix millisecond that times to live are measured against.
+    pub(super) now_ms: u64,
 }
 
 impl Memory {
     pub(super) fn new(limit_bytes: u64) -> Memory {
         Memory {
-            items: HashMap::new(),
+            items: HashTable::new(),
+            hashing: DefaultHashBuilder::default(),
             bytes: 0,
             limit_bytes,
             last_cas: 0,
-            now_s: 0,
+            now_ms: 0,
         }
+    }
+
+    pub(super) fn now_s(&self) -> u64 {
+        self.now_ms / 1000
     }
 
     pub(super) fn len(&self) -> u64 {
@@ -58,43 +48,32 @@ impl Memory {
         self.limit_bytes
     }
 
-    /// The version of the next change.
-    pub(super) fn next_cas(&self) -> u64 {
-        self.last_cas + 1
-    }
-
-    /// Says that there was a change.
-    pub(super) fn changed(&mut self) {
-        self.last_cas += 1;
-    }
-
-    /// The Unix second that a time to live on the wire means.
-    pub(super) fn expiry(&self, expires: i64) -> u64 {
+    /// The Unix millisecond that a time to live of the memcached protocol means.
+    pub(super) fn expiry_ms(&self, expires: i64) -> u64 {
         match u64::try_from(expires) {
             Ok(0) => 0,
-            Ok(seconds) if seconds <= u64::from(MAX_RELATIVE_TTL_S) => self.now_s + seconds,
-            Ok(moment) => moment,
+            Ok(seconds) if seconds <= u64::from(MAX_RELATIVE_TTL_S) => {
+                // Whole seconds, as memcached counts.
+                (self.now_s() + seconds) * 1000
+            }
+            Ok(moment) => moment.saturating_mul(1000),
             // Below 0 is gone at once.
             Err(_) => 1,
         }
     }
 
-    /// Hands the item of a key to `f`, which may change it. One that has expired is removed here:
-    /// nobody looks for expired items before they are asked for.
+    /// The item of a key. One that has expired is removed here: nobody looks for expired items
+    /// before they are asked for.
     #[inline]
-    pub(super) fn with<R>(&mut self, key: &[u8], f: impl FnOnce(Option<&mut Item>) -> R) -> R {
-        match self.items.get_mut(key) {
-            Some(item) if !item.is_expired(self.now_s) => {
-                let before = item.value.len() as u64;
-                let answer = f(Some(item));
-                self.bytes = self.bytes + item.value.len() as u64 - before;
-                return answer;
-            }
-            Some(_) => {}
-            None => return f(None),
+    pub(super) fn find(&mut self, key: &[u8]) -> Option<&mut Item> {
+        let hash = self.hashing.hash_one(key);
+        let entry = self.items.find_entry(hash, |item| item.key() == key).ok()?;
+        if entry.get().is_expired(self.now_ms) {
+            self.bytes -= size_of(entry.get());
+            entry.remove();
+            return None;
         }
-        self.remove(key);
-        f(None)
+        Some(entry.into_mut())
     }
 
     /// Whether a value of so many bytes more may be written.
@@ -104,48 +83,66 @@ impl Memory {
 
     /// Writes an item whatever is there; the memory of the one before is used again. Says its
     /// version.
-    #[inline]
-    pub(super) fn put(&mut self, key: &[u8], value: &[u8], flags: u32, expires: i64) -> u64 {
-        let (cas, expires_s, accessed_s) = (self.next_cas(), self.expiry(expires), self.now_s);
-        self.changed();
-        if !self.items.contains_key(key) {
-            self.bytes += size(key, 0);
-            self.items.insert(key.into(), Item::default());
+    pub(super) fn put(&mut self, key: &[u8], value: &[u8], flags: u32, expires_ms: u64) -> u64 {
+        self.last_cas += 1;
+        let cas = self.last_cas;
+        let hashing = &self.hashing;
+        let entry = self.items.entry(
+            hashing.hash_one(key),
+            |item| item.key() == key,
+            |item| hashing.hash_one(item.key()),
+        );
+        let mut entry = entry.or_insert_with(Item::default);
+        let item = entry.get_mut();
+        if item.cas() != 0 {
+            self.bytes -= size_of(item);
         }
-        if let Some(item) = self.items.get_mut(key) {
-            self.bytes = self.bytes + value.len() as u64 - item.value.len() as u64;
-            item.value.clear();
-            item.value.extend_from_slice(value);
-            item.flags = flags;
-            item.expires_s = expires_s;
-            item.cas = cas;
-            item.accessed_s = accessed_s;
-            item.fetched = false;
-        }
+        item.write(key, flags, value);
+        item.expire_at(expires_ms);
+        item.set_cas(cas);
+        item.written_at(self.now_ms);
+        self.bytes += size_of(item);
         cas
+    }
+
+    /// Gives an item that is there another value, and nothing else but a version. Says which;
+    /// `None` when nothing is there.
+    pub(super) fn change(&mut self, key: &[u8], value: &[u8]) -> Option<u64> {
+        let cas = self.last_cas + 1;
+        let item = self.find(key)?;
+        let before = size_of(item);
+        let flags = item.flags();
+        item.write(key, flags, value);
+        item.set_cas(cas);
+        let now = size_of(item);
+        self.bytes = self.bytes + now - before;
+        self.last_cas = cas;
+        Some(cas)
     }
 
     /// Removes an item; says whether it was there.
     pub(super) fn remove(&mut self, key: &[u8]) -> bool {
-        let Some(item) = self.items.remove(key) else {
+        let hash = self.hashing.hash_one(key);
+        let Ok(entry) = self.items.find_entry(hash, |item| item.key() == key) else {
             return false;
         };
-        self.bytes -= size(key, item.value.len());
-        !item.is_expired(self.now_s)
+        let (item, _) = entry.remove();
+        self.bytes -= size_of(&item);
+        !item.is_expired(self.now_ms)
     }
 
     /// Every item that has not expired.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&[u8], &Item)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Item> {
+        let now_ms = self.now_ms;
         self.items
             .iter()
-            .filter(|(_, item)| !item.is_expired(self.now_s))
-            .map(|(key, item)| (key.as_ref(), item))
+            .filter(move |item| !item.is_expired(now_ms))
     }
+}
 
-    /// What an item takes.
-    pub(super) fn size_of(key: &[u8], item: &Item) -> u64 {
-        size(key, item.value.len())
-    }
+/// What an item takes.
+pub(super) fn size_of(item: &Item) -> u64 {
+    size(item.key(), item.value().len())
 }
 
 fn size(key: &[u8], value_bytes: usize) -> u64 {
@@ -158,7 +155,7 @@ mod tests {
 
     fn memory_at(now_s: u64) -> Memory {
         let mut memory = Memory::new(1000);
-        memory.now_s = now_s;
+        memory.now_ms = now_s * 1000;
         memory
     }
 
@@ -169,7 +166,8 @@ mod tests {
         assert_eq!(memory.bytes(), 3 + 5 + OVERHEAD_BYTES);
         memory.put(b"key", b"1", 0, 0);
         assert_eq!(memory.bytes(), 3 + 1 + OVERHEAD_BYTES);
-        memory.with(b"key", |item| item.unwrap().value.extend_from_slice(b"23"));
+        assert_eq!(memory.change(b"key", b"123"), Some(3));
+        assert_eq!(memory.change(b"other", b"123"), None);
         assert_eq!(memory.bytes(), 3 + 3 + OVERHEAD_BYTES);
         assert!(memory.has_room(b"key", 700));
         assert!(!memory.has_room(b"key", 1000));
@@ -178,25 +176,20 @@ mod tests {
     }
 
     #[test]
-    fn an_item_is_there_until_its_second_comes() {
+    fn an_item_is_there_until_its_moment_comes() {
         let mut memory = memory_at(1_000_000);
-        memory.put(b"short", b"x", 0, 10);
-        memory.put(
-            b"moment",
-            b"x",
-            0,
-            1_000_020 + i64::from(MAX_RELATIVE_TTL_S),
-        );
-        memory.put(b"gone", b"x", 0, -1);
-        memory.put(b"ever", b"x", 0, 0);
-        let mut there = |now_s| {
-            memory.now_s = now_s;
-            [&b"short"[..], b"moment", b"gone", b"ever"]
-                .map(|key| memory.with(key, |item| item.is_some()))
+        let moment = 1_000_020 + i64::from(MAX_RELATIVE_TTL_S);
+        for (key, expires) in [("short", 10), ("moment", moment), ("gone", -1), ("ever", 0)] {
+            let expires_ms = memory.expiry_ms(expires);
+            memory.put(key.as_bytes(), b"x", 0, expires_ms);
+        }
+        let mut there = |now_ms| {
+            memory.now_ms = now_ms;
+            ["short", "moment", "gone", "ever"].map(|key| memory.find(key.as_bytes()).is_some())
         };
-        assert_eq!(there(1_000_009), [true, true, false, true]);
-        assert_eq!(there(1_000_010), [false, true, false, true]);
-        assert_eq!(there(9_000_000), [false, false, false, true]);
-        assert_eq!(memory.len(), 1);
+        assert_eq!(there(1_000_009_999), [true, true, false, true]);
+        assert_eq!(there(1_000_010_000), [false, true, false, true]);
+        assert_eq!(there(9_000_000_000), [false, false, false, true]);
+        assert_eq!((memory.len(), memory.bytes()), (1, 5 + OVERHEAD_BYTES));
     }
 }

@@ -1,5 +1,5 @@
-//! The floor: an in-memory server of the memcached protocol that does as little as possible, so
-//! that what it costs is what a round trip costs here. On request it answers late, stalls, lies
+//! The floor: an in-memory server of memcached's protocol and of Redis's that does as little as
+//! possible, so that what it costs is what a round trip costs here. On request it answers late, stalls, lies
 //! or hangs up, by known amounts, so that the instrument can be held against a known truth.
 //!
 //! It keeps nothing, evicts nothing and listens on this machine only.
@@ -7,15 +7,21 @@
 mod answer;
 mod answer_meta;
 mod changes;
-mod connection;
+mod client;
+mod clients;
+mod conversation;
 mod counters;
+mod epoll;
 mod faults;
+mod item;
 mod memory;
 mod options;
+mod quick;
+mod resp;
 mod server;
 mod socket;
 
-pub use options::{Delay, FloorOptions, Listen, Stall, parse_duration};
+pub use options::{Delay, FloorOptions, Listen, Protocols, Stall, parse_duration};
 pub use server::Floor;
 
 use roundtrip_model::Result;

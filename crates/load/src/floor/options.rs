@@ -11,6 +11,8 @@ use std::time::Duration;
 pub struct FloorOptions {
     /// Where it listens.
     pub listen: Listen,
+    /// What it speaks.
+    pub protocols: Protocols,
     /// How long each request takes; nothing when `None`.
     pub delay: Option<Delay>,
     /// When nobody is answered.
@@ -19,6 +21,10 @@ pub struct FloorOptions {
     pub garble: Option<u64>,
     /// Every so-many-th request is left unanswered and its connection closed.
     pub drop: Option<u64>,
+    /// Every so-many-th answer goes out twice.
+    pub double: Option<u64>,
+    /// How many bytes a second are read from each connection; all that come when `None`.
+    pub slow_read: Option<u64>,
     /// The most that items may take; above it writes are refused.
     pub limit_bytes: u64,
     /// The most connections at once; more are closed at once.
@@ -30,13 +36,38 @@ impl FloorOptions {
     pub fn new(listen: Listen) -> FloorOptions {
         FloorOptions {
             listen,
+            protocols: Protocols::BOTH,
             delay: None,
             stall: None,
             garble: None,
             drop: None,
+            double: None,
+            slow_read: None,
             limit_bytes: 1 << 30,
             connections: 4096,
         }
+    }
+}
+
+/// Which protocols a floor speaks. When it speaks both, the first byte of a connection tells which
+/// one it is: commands of memcached are written in small letters, those of Redis begin with `*`, or
+/// with a capital letter when somebody types them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Protocols {
+    memcached: bool,
+    resp: bool,
+}
+
+impl Protocols {
+    /// Both.
+    pub const BOTH: Protocols = Protocols {
+        memcached: true,
+        resp: true,
+    };
+
+    /// Whether a connection that begins with this byte speaks RESP.
+    pub(crate) fn is_resp(self, first: u8) -> bool {
+        self.resp && (!self.memcached || first == b'*' || first.is_ascii_uppercase())
     }
 }
 
@@ -172,6 +203,28 @@ impl FromStr for Delay {
     }
 }
 
+impl FromStr for Protocols {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Protocols> {
+        let none = Protocols {
+            memcached: false,
+            resp: false,
+        };
+        text.split(',').try_fold(none, |so_far, name| match name {
+            "memcached" => Ok(Protocols {
+                memcached: true,
+                ..so_far
+            }),
+            "resp" => Ok(Protocols {
+                resp: true,
+                ..so_far
+            }),
+            _ => Err(bad("protocol", name, "memcached, resp, or memcached,resp")),
+        })
+    }
+}
+
 impl FromStr for Stall {
     type Err = Problem;
 
@@ -231,6 +284,9 @@ mod tests {
             every: us(1_000_000),
         };
         assert_eq!("100ms/1s".parse(), Ok(stall));
+        assert_eq!("memcached,resp".parse(), Ok(Protocols::BOTH));
+        assert!("resp".parse::<Protocols>().unwrap().is_resp(b'g'));
+        assert!(!"memcached".parse::<Protocols>().unwrap().is_resp(b'*'));
         assert_eq!("unix:/a/b".parse(), Ok(Listen::Unix("/a/b".into())));
         let address = "127.0.0.1:0".parse().unwrap();
         assert_eq!("127.0.0.1:0".parse(), Ok(Listen::Tcp(address)));
@@ -251,6 +307,9 @@ mod tests {
         }
         for text in ["1s", "1s/1s", "0s/1s", "2s/1s"] {
             assert!(text.parse::<Stall>().is_err(), "{text}");
+        }
+        for text in ["", "redis", "resp,", "resp memcached"] {
+            assert!(text.parse::<Protocols>().is_err(), "{text}");
         }
         let problem = "nowhere".parse::<Listen>().unwrap_err();
         assert!(problem.next_step.unwrap().contains("127.0.0.1:PORT"));

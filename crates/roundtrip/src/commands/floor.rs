@@ -8,10 +8,13 @@ use std::process::ExitCode;
 
 pub fn run(args: &FloorArgs) -> Result<()> {
     let options = FloorOptions {
+        protocols: args.protocol.parse()?,
         delay: args.delay.as_deref().map(str::parse).transpose()?,
         stall: args.stall.as_deref().map(str::parse).transpose()?,
         garble: args.garble,
         drop: args.drop,
+        double: args.double,
+        slow_read: args.slow_read,
         ..FloorOptions::new(args.listen.parse::<Listen>()?)
     };
     load::run_floor(options, |address| {

@@ -1,6 +1,9 @@
 //! Asking a store whether it is ready and what it counted: one file a protocol.
 
+pub mod link;
 pub mod memcached;
+mod redis;
+mod socket;
 mod sqlite;
 
 use crate::manifest::Protocol;
@@ -46,6 +49,7 @@ pub trait Probe: Send {
 pub fn probe(protocol: Protocol, endpoint: &Endpoint, answer_within: Duration) -> Box<dyn Probe> {
     match protocol {
         Protocol::Memcached => Box::new(memcached::MemcachedProbe::new(endpoint, answer_within)),
+        Protocol::Resp => Box::new(redis::RedisProbe::new(endpoint, answer_within)),
         Protocol::Sqlite => Box::new(sqlite::SqliteProbe::new(endpoint)),
     }
 }

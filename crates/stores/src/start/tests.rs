@@ -140,9 +140,16 @@ fn a_socket_path_that_is_too_long_is_refused() {
     let place = Place {
         dir: PathBuf::from(format!("/{}", "d".repeat(100))),
         port: None,
+        tls: false,
         memory_mb: 64,
     };
-    let problem = unix_args(find("memcached").unwrap(), process(), &place).unwrap_err();
+    let problem = socket_args(
+        find("memcached").unwrap(),
+        process().unix.as_ref(),
+        "unix",
+        &place,
+    )
+    .unwrap_err();
     assert!(
         problem
             .what
@@ -151,9 +158,22 @@ fn a_socket_path_that_is_too_long_is_refused() {
 }
 
 #[test]
-fn a_transport_has_two_names() {
+fn a_store_that_speaks_no_tls_says_so() {
+    let dir = PrivateDir::new().unwrap();
+    let options = StartOptions {
+        transport: Transport::Tls,
+        ..StartOptions::new("/no/self", &dir)
+    };
+    let problem = start(find("memcached").unwrap(), &options).err().unwrap();
+    assert_eq!(problem.kind, Kind::Usage);
+    assert_eq!(problem.what, "memcached cannot listen with transport=tls");
+}
+
+#[test]
+fn a_transport_has_a_name() {
     assert_eq!("tcp".parse::<Transport>().unwrap(), Transport::Tcp);
     assert_eq!("unix".parse::<Transport>().unwrap(), Transport::Unix);
+    assert_eq!("tls".parse::<Transport>().unwrap(), Transport::Tls);
     assert!(
         "unx"
             .parse::<Transport>()

@@ -19,10 +19,14 @@ pub fn memcached() -> Server {
 }
 
 pub fn memcached_with(change: impl FnOnce(&mut StartOptions)) -> Server {
+    store_with("memcached", change)
+}
+
+pub fn store_with(name: &str, change: impl FnOnce(&mut StartOptions)) -> Server {
     let dir = PrivateDir::new().unwrap();
     let mut options = StartOptions::new("/no/self", &dir);
     change(&mut options);
-    let store = start(find("memcached").unwrap(), &options).unwrap();
+    let store = start(find(name).unwrap(), &options).unwrap();
     Server { store, dir }
 }
 

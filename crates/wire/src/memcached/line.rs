@@ -1,5 +1,6 @@
 //! Lines, the words on them, and the values after them.
 
+use crate::find::find;
 use crate::{Because, Halt, Limits};
 
 /// One line without its end.
@@ -16,7 +17,7 @@ impl<'a> Line<'a> {
     pub(super) fn first(bytes: &'a [u8], limits: &Limits) -> Result<Line<'a>, Halt> {
         // One byte more for the `\r`, which does not count.
         let window = &bytes[..bytes.len().min(limits.line_bytes + 2)];
-        let Some(end) = window.iter().position(|byte| *byte == b'\n') else {
+        let Some(end) = find(window, b'\n') else {
             return Err(if window.len() == limits.line_bytes + 2 {
                 Halt::bad(Because::LineTooLong, None)
             } else {
@@ -71,11 +72,7 @@ impl<'a> Iterator for Words<'a> {
         if self.0.is_empty() {
             return None;
         }
-        let end = self
-            .0
-            .iter()
-            .position(|byte| *byte == b' ')
-            .unwrap_or(self.0.len());
+        let end = find(self.0, b' ').unwrap_or(self.0.len());
         let (word, tail) = self.0.split_at(end);
         self.0 = tail;
         Some(word)

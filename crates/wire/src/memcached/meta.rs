@@ -1,5 +1,6 @@
 //! The parts of meta commands that are like nothing in the older text protocol.
 
+use super::base64::read_base64;
 use super::line::Words;
 
 /// Which meta command.
@@ -13,6 +14,8 @@ pub enum MetaVerb {
     Delete,
     /// `ma`
     Arithmetic,
+    /// `me`: what is known of an item, without its value.
+    Debug,
 }
 
 impl MetaVerb {
@@ -22,6 +25,7 @@ impl MetaVerb {
             MetaVerb::Set => b"ms",
             MetaVerb::Delete => b"md",
             MetaVerb::Arithmetic => b"ma",
+            MetaVerb::Debug => b"me",
         }
     }
 }
@@ -62,6 +66,34 @@ impl<'a> MetaFlags<'a> {
     #[inline]
     pub fn has(&self, letter: u8) -> bool {
         self.argument(letter).is_some()
+    }
+
+    /// `O`: what the client marked the request with, which comes back in the reply.
+    #[inline]
+    pub fn opaque(&self) -> Option<&'a [u8]> {
+        self.argument(b'O')
+    }
+
+    /// `q`: whether the usual reply is left out: a miss of `mg`, a success of the others.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.has(b'q')
+    }
+
+    /// `b`: whether the key stands in base64.
+    #[inline]
+    pub fn is_base64(&self) -> bool {
+        self.has(b'b')
+    }
+
+    /// Appends the key that a text stands for under these flags. [`None`] where it should be
+    /// base64 and is not.
+    pub fn read_key(&self, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+        if self.is_base64() {
+            return read_base64(out, text);
+        }
+        out.extend_from_slice(text);
+        Some(())
     }
 
     /// Appends them with a space before them, or nothing when there are none.

@@ -1,9 +1,11 @@
 //! The text protocol of memcached with its meta commands, both sides: a client writes a
 //! [`Request`] and parses each [`Reply`], a server the other way round.
 //!
-//! There is no request that empties or shuts down a server, so none can be sent by mistake to a
-//! store that is somebody's.
+//! A request that empties a server or changes how it runs is read, so that a server can refuse it
+//! clearly, and never written, so that none can be sent by mistake to a store that is somebody's.
 
+mod base64;
+mod get_reply;
 mod keys;
 mod line;
 mod meta;
@@ -12,6 +14,8 @@ mod parse_request;
 mod reply;
 mod request;
 
+pub use base64::{push_base64, read_base64};
+pub use get_reply::GetReply;
 pub use keys::{Keys, key_is_valid};
 pub use meta::{MetaFlags, MetaVerb};
 pub use metadump::{DumpedItem, push_escaped};

@@ -20,7 +20,9 @@ pub(super) fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Result<(Request<'a>
         b"set" | b"add" | b"replace" | b"append" | b"prepend" | b"cas" => {
             return parse_store(bytes, &line, verb, words, limits);
         }
-        b"mg" | b"ms" | b"md" | b"ma" => return parse_meta(bytes, &line, verb, words, limits),
+        b"mg" | b"ms" | b"md" | b"ma" | b"me" => {
+            return parse_meta(bytes, &line, verb, words, limits);
+        }
         b"delete" => parse_delete(words, limits).map_err(bad)?,
         b"incr" | b"decr" => Request::Arithmetic {
             decrement: verb == b"decr",
@@ -32,6 +34,16 @@ pub(super) fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Result<(Request<'a>
             key: key(&mut words, limits).map_err(bad)?,
             expires: number(&mut words, decimal::read_signed).map_err(bad)?,
             noreply: last(words).map_err(bad)?,
+        },
+        b"gat" | b"gats" => Request::GetAndTouch {
+            expires: number(&mut words, decimal::read_signed).map_err(bad)?,
+            keys: Keys::listed(words.0, limits).map_err(bad)?,
+            cas: verb == b"gats",
+        },
+        b"flush_all" | b"verbosity" | b"cache_memlimit" => Request::Administer {
+            command: verb,
+            arguments: words.rest(),
+            noreply: words.last() == Some(b"noreply"),
         },
         b"stats" => Request::Stats(Some(words.rest()).filter(|rest| !rest.is_empty())),
         b"lru_crawler" => match words.rest() {
@@ -92,6 +104,7 @@ fn parse_meta<'a>(
         b"mg" => MetaVerb::Get,
         b"ms" => MetaVerb::Set,
         b"md" => MetaVerb::Delete,
+        b"me" => MetaVerb::Debug,
         _ => MetaVerb::Arithmetic,
     };
     let skip = (verb != MetaVerb::Set).then_some(line.bytes);

@@ -51,6 +51,8 @@ pub enum Reply<'a> {
     Version(&'a [u8]),
     /// Another dump is under way.
     Busy(&'a [u8]),
+    /// There is no such list of keys to dump.
+    BadClass(&'a [u8]),
     /// The request is not known; some say more.
     Error(&'a [u8]),
     /// The request is wrong.
@@ -76,6 +78,13 @@ pub enum Reply<'a> {
     MetaExists(MetaFlags<'a>),
     /// `MN`: the end of a batch.
     MetaNoop,
+    /// `ME`: what is known of an item.
+    MetaDebug {
+        /// Its key.
+        key: &'a [u8],
+        /// `exp=-1 la=5` and so on.
+        facts: &'a [u8],
+    },
     /// A line of `lru_crawler metadump`.
     Dumped(DumpedItem<'a>),
 }
@@ -138,11 +147,18 @@ impl<'a> Reply<'a> {
             Reply::Reset => (b"RESET", b""),
             Reply::Version(text) => (b"VERSION", text),
             Reply::Busy(text) => (b"BUSY", text),
+            Reply::BadClass(text) => (b"BADCLASS", text),
             Reply::Error(text) => (b"ERROR", text),
             Reply::ClientError(text) => (b"CLIENT_ERROR", text),
             Reply::ServerError(text) => (b"SERVER_ERROR", text),
             Reply::MetaMiss => (b"EN", b""),
             Reply::MetaNoop => (b"MN", b""),
+            Reply::MetaDebug { key, facts } => {
+                out.extend_from_slice(b"ME ");
+                out.extend_from_slice(key);
+                out.push(b' ');
+                return out.extend_from_slice(facts);
+            }
             Reply::Stat { name, value } => {
                 out.extend_from_slice(b"STAT ");
                 out.extend_from_slice(name);
@@ -206,6 +222,11 @@ fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Result<(Reply<'a>, usize), Hal
         },
         b"VERSION" => Reply::Version(words.rest()),
         b"BUSY" => Reply::Busy(words.rest()),
+        b"BADCLASS" => Reply::BadClass(words.rest()),
+        b"ME" => Reply::MetaDebug {
+            key: words.next().ok_or(bad(Because::Form))?,
+            facts: words.rest(),
+        },
         b"ERROR" => Reply::Error(words.rest()),
         b"CLIENT_ERROR" => Reply::ClientError(words.rest()),
         b"SERVER_ERROR" => Reply::ServerError(words.rest()),

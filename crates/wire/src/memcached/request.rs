@@ -75,6 +75,15 @@ pub enum Request<'a> {
         /// Whether no reply is wanted.
         noreply: bool,
     },
+    /// `gat` or `gats`: give items another time to live and read them.
+    GetAndTouch {
+        /// As for a write.
+        expires: i64,
+        /// The keys.
+        keys: Keys<'a>,
+        /// Whether versions are wanted.
+        cas: bool,
+    },
     /// A meta command.
     Meta {
         /// Which.
@@ -96,6 +105,16 @@ pub enum Request<'a> {
     Metadump,
     /// Good bye.
     Quit,
+    /// `flush_all`, `verbosity`, `cache_memlimit`: changes a server as a whole. It is never
+    /// written.
+    Administer {
+        /// Which.
+        command: &'a [u8],
+        /// What stands after it.
+        arguments: &'a [u8],
+        /// Whether no reply is wanted.
+        noreply: bool,
+    },
 }
 
 impl<'a> Request<'a> {
@@ -142,7 +161,14 @@ impl<'a> Request<'a> {
                 decimal::push_signed(out, expires);
                 push_noreply(out, noreply);
             }
+            Request::GetAndTouch { expires, keys, cas } => {
+                out.extend_from_slice(if cas { b"gats ".as_slice() } else { b"gat " });
+                decimal::push_signed(out, expires);
+                out.push(b' ');
+                keys.write(out);
+            }
             Request::Meta { .. } => return self.write_meta(out),
+            Request::Administer { .. } => return,
             Request::MetaNoop => out.extend_from_slice(b"mn"),
             Request::Stats(argument) => {
                 out.extend_from_slice(b"stats");

@@ -1,12 +1,7 @@
-//! What every message is made of: a number up to a line end, a line, bytes of a given length.
+//! What every message is made of: a number up to a line end, bytes of a given length.
 
+use crate::crlf::{bad, line_end};
 use crate::{Because, Halt, Limits};
-
-/// What stops a parser of this protocol; see the module on why there is nothing to leave out.
-#[inline]
-pub(super) fn bad(because: Because) -> Halt {
-    Halt::bad(because, None)
-}
 
 /// The number that stands from `at` on, up to a line end, and where that line ends. It is read
 /// while its end is looked for, so that a header costs one pass over its few bytes.
@@ -68,36 +63,6 @@ fn signed(bytes: &[u8], at: usize, sign: u8) -> Result<(i64, usize), Halt> {
         }
         Some(_) => Err(bad(Because::Number)),
     }
-}
-
-/// Where the line end that must stand at `at` ends.
-#[inline]
-pub(super) fn line_end(bytes: &[u8], at: usize, otherwise: Because) -> Result<usize, Halt> {
-    match bytes.get(at..) {
-        Some([b'\r', b'\n', ..]) => Ok(at + 2),
-        Some([] | [b'\r']) | None => Err(Halt::NeedMore),
-        Some(_) => Err(bad(otherwise)),
-    }
-}
-
-/// The line from `at` on, and where it ends with its end.
-#[inline]
-pub(super) fn line<'a>(
-    bytes: &'a [u8],
-    at: usize,
-    limits: &Limits,
-) -> Result<(&'a [u8], usize), Halt> {
-    let rest = bytes.get(at..).unwrap_or_default();
-    let window = &rest[..rest.len().min(limits.line_bytes.saturating_add(1))];
-    let Some(end) = window.iter().position(|b| *b == b'\r' || *b == b'\n') else {
-        return Err(if window.len() > limits.line_bytes {
-            bad(Because::LineTooLong)
-        } else {
-            Halt::NeedMore
-        });
-    };
-    let next = line_end(bytes, at + end, Because::LineEnd)?;
-    Ok((&window[..end], next))
 }
 
 /// A length that is written as a number: within the limit, or [`None`] where it is -1.

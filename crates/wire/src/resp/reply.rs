@@ -1,9 +1,10 @@
 //! What a server says.
 
-use super::header::{bad, blob, line, number};
+use super::header::{blob, number};
 use super::scan::aggregate;
 use super::write::{push_blob, push_line, write_aggregate};
 use super::{Aggregate, Items};
+use crate::crlf::{bad, line};
 use crate::{Because, Halt, Limits, Parsed, decimal};
 
 /// The ways of saying that there is nothing.

@@ -1,6 +1,7 @@
 //! What a client says: a command and its arguments, as an array of strings, or typed on a line.
 
-use super::header::{bad, blob, length, line, number};
+use super::header::{blob, length, number};
+use crate::crlf::{bad, line};
 use crate::{Because, Halt, Limits, Parsed};
 
 /// One request, with its arguments where they stand.

@@ -2,9 +2,10 @@
 //! parts and jumps over their values; it keeps its place, so that a long reply which comes in
 //! pieces is gone over once.
 
-use super::header::{bad, blob, length, line, number};
+use super::header::{blob, length, number};
 use super::reply::scalar;
 use super::{Aggregate, Reply};
+use crate::crlf::{bad, line};
 use crate::{Because, Halt, Limits, Parsed};
 
 /// The greatest depth of parts in parts.

@@ -1,0 +1,231 @@
+//! The few commands of Redis that a witness needs: `INFO`, `CONFIG GET` of settings by name, and
+//! the removal of named keys.
+//!
+//! What the probe itself sends counts in the server's own numbers too, but only as `INFO`,
+//! `CONFIG`, `AUTH` and `UNLINK`, none of which bears witness to anything that a client does.
+
+mod info;
+
+use super::link::{Kept, Link, MAX_BATCH_BYTES};
+use super::{Identity, Probe};
+use info::Info;
+use roundtrip_model::contract::Endpoint;
+use roundtrip_model::record::Counters;
+use roundtrip_model::{Kind, Problem, Result};
+use roundtrip_wire::Limits;
+use roundtrip_wire::resp::{Reply, write_command};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Where the password of a server that wants one stands.
+const PASSWORD_VARIABLE: &str = "ROUNDTRIP_REDIS_PASSWORD";
+/// Settings that are asked for, by their own names. Not all of them: some are secrets.
+const SETTINGS: [&str; 8] = [
+    "maxmemory",
+    "maxmemory-policy",
+    "io-threads",
+    "appendonly",
+    "appendfsync",
+    "save",
+    "hash-max-listpack-entries",
+    "maxclients",
+];
+/// The longest answer: `INFO` takes some kilobytes, of which most are calls by command.
+const LIMITS: Limits = Limits {
+    key_bytes: 0,
+    value_bytes: 1 << 20,
+    line_bytes: 8 * 1024,
+    message_bytes: 2 << 20,
+    parts: 1024,
+    depth: 4,
+};
+
+/// The probe of a Redis, or of what speaks as it.
+pub struct RedisProbe {
+    endpoint: Endpoint,
+    answer_within: Duration,
+    connection: Kept<Connection>,
+}
+
+impl RedisProbe {
+    /// A probe that connects at its first question.
+    pub fn new(endpoint: &Endpoint, answer_within: Duration) -> RedisProbe {
+        RedisProbe {
+            endpoint: endpoint.clone(),
+            answer_within,
+            connection: Kept::new(answer_within),
+        }
+    }
+
+    fn open(&self) -> Result<Connection> {
+        Connection::open(&self.endpoint, self.answer_within)
+    }
+
+    fn ask<T>(&mut self, question: impl Fn(&mut Connection) -> Result<T>) -> Result<T> {
+        let (endpoint, within) = (&self.endpoint, self.answer_within);
+        self.connection
+            .ask(|| Connection::open(endpoint, within), question)
+    }
+}
+
+impl Probe for RedisProbe {
+    fn identify(&mut self) -> Result<Identity> {
+        let info = self.ask(|connection| connection.info("server"))?;
+        // What took Redis' place keeps its old version number there for old clients.
+        let version = info.text("valkey_version").or(info.text("redis_version"));
+        Ok(Identity {
+            version: version.unwrap_or_default().to_owned(),
+            pid: info.text("process_id").and_then(|pid| pid.parse().ok()),
+        })
+    }
+
+    fn counters(&mut self) -> Result<Counters> {
+        self.ask(|connection| Ok(connection.info("all")?.counters()))
+    }
+
+    fn settings(&mut self) -> Result<BTreeMap<String, String>> {
+        self.ask(Connection::settings)
+    }
+
+    fn delete(&mut self, keys: &mut dyn Iterator<Item = Vec<u8>>) -> Result<u64> {
+        let mut connection = self.open()?;
+        let (mut deleted, mut count, mut requests) = (0, 0, Vec::new());
+        for key in keys {
+            // One command a key: keys of a cluster may not stand together.
+            write_command(&mut requests, &[b"UNLINK", &key]);
+            count += 1;
+            if requests.len() >= MAX_BATCH_BYTES {
+                deleted += connection.unlink_batch(&requests, count)?;
+                (count, requests) = (0, Vec::new());
+            }
+        }
+        Ok(deleted + connection.unlink_batch(&requests, count)?)
+    }
+
+    fn is_cheap(&self) -> bool {
+        true
+    }
+}
+
+/// A reply of a kind that answers one of the questions here.
+enum Answer {
+    Text(String),
+    Number(i64),
+    Texts(Vec<String>),
+    Nothing,
+    Error(String),
+}
+
+impl Answer {
+    fn of(reply: &Reply<'_>) -> Answer {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        if let Some(error) = reply.error() {
+            return Answer::Error(text(error));
+        }
+        match (reply, reply.text(), reply.items()) {
+            (Reply::Integer(number), ..) => Answer::Number(*number),
+            (_, Some(bytes), _) => Answer::Text(text(bytes)),
+            (.., Some(items)) => {
+                Answer::Texts(items.filter_map(|part| part.text().map(text)).collect())
+            }
+            _ => Answer::Nothing,
+        }
+    }
+
+    fn shown(&self) -> &str {
+        match self {
+            Answer::Text(text) | Answer::Error(text) => text,
+            Answer::Number(_) => "a number",
+            Answer::Texts(_) => "an array",
+            Answer::Nothing => "nothing",
+        }
+    }
+}
+
+struct Connection(Link);
+
+impl Connection {
+    /// Connects, and shows the password to a server that wants one.
+    fn open(endpoint: &Endpoint, answer_within: Duration) -> Result<Connection> {
+        let mut connection = Connection(Link::open("redis", endpoint, answer_within)?);
+        match connection.ask(&["INFO", "server"])? {
+            Answer::Error(why) if why.starts_with("NOAUTH") => connection.authenticate()?,
+            _ => {}
+        }
+        Ok(connection)
+    }
+
+    fn authenticate(&mut self) -> Result<()> {
+        let wants = |what: &str| {
+            Problem::new(Kind::Refused, format!("redis {what}")).next(format!(
+                "put the right one into the environment variable {PASSWORD_VARIABLE}"
+            ))
+        };
+        let Some(password) = std::env::var_os(PASSWORD_VARIABLE) else {
+            return Err(wants("wants a password"));
+        };
+        let password = password.into_encoded_bytes();
+        let mut request = Vec::new();
+        write_command(&mut request, &[b"AUTH", &password]);
+        self.0.send(&request)?;
+        match self.answer("AUTH")? {
+            Answer::Text(done) if done == "OK" => Ok(()),
+            // What it says is not repeated: it could hold what was sent.
+            _ => Err(wants("does not take the password")),
+        }
+    }
+
+    fn ask(&mut self, words: &[&str]) -> Result<Answer> {
+        let mut request = Vec::new();
+        let arguments: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+        write_command(&mut request, &arguments);
+        self.0.send(&request)?;
+        self.answer(words[0])
+    }
+
+    fn answer(&mut self, request: &str) -> Result<Answer> {
+        self.0.receive(request, |bytes| {
+            Reply::parse(bytes, &LIMITS).map(|reply| Answer::of(&reply))
+        })
+    }
+
+    fn unexpected(&self, request: &str, answer: &Answer) -> Problem {
+        self.0.unexpected(request, answer.shown().as_bytes())
+    }
+
+    fn info(&mut self, section: &str) -> Result<Info> {
+        match self.ask(&["INFO", section])? {
+            Answer::Text(text) => Ok(Info::parse(&text)),
+            other => Err(self.unexpected("INFO", &other)),
+        }
+    }
+
+    /// Settings by their own names. One that this version does not have, or does not tell, is
+    /// left out.
+    fn settings(&mut self) -> Result<BTreeMap<String, String>> {
+        let mut settings = BTreeMap::new();
+        for name in SETTINGS {
+            if let Answer::Texts(told) = self.ask(&["CONFIG", "GET", name])?
+                && let [name, value] = told.as_slice()
+            {
+                settings.insert(name.clone(), value.clone());
+            }
+        }
+        Ok(settings)
+    }
+
+    fn unlink_batch(&mut self, requests: &[u8], count: usize) -> Result<u64> {
+        self.0.send(requests)?;
+        let mut deleted = 0;
+        for _ in 0..count {
+            match self.answer("UNLINK")? {
+                Answer::Number(number) => deleted += u64::try_from(number).unwrap_or(0),
+                other => return Err(self.unexpected("UNLINK", &other)),
+            }
+        }
+        Ok(deleted)
+    }
+}
+
+#[cfg(test)]
+mod tests;
