@@ -31,7 +31,7 @@ pub(crate) use mend::Mender;
 pub(crate) use ops::Ops;
 pub(crate) use pace::{Closed, Pace, Plan};
 pub(crate) use record::{Record, slices};
-pub(crate) use text::Texts;
+pub(crate) use text::{Frame, Texts};
 
 use crate::io::{Io, Sink};
 use crate::outcome::{ErrorKind, Outcome, Tally};
@@ -91,9 +91,12 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         protocol: P,
         pace: C,
         ops: Ops,
-        texts: Texts,
+        mut texts: Texts,
         lanes_down: &[bool],
     ) -> Course<P, C> {
+        if let Some(frame) = protocol.frame(texts.keys.key_bytes()) {
+            texts.keys.frame(&frame);
+        }
         let depth = settings.depth;
         let lane = |down: &bool| Lane {
             down: *down,

@@ -7,6 +7,8 @@ use std::sync::Arc;
 
 /// The largest table of keys. Of more keys each is made when its op is.
 const TABLE_BYTES: u64 = 64 << 20;
+/// The largest table of whole requests, of which each thread has its own.
+const FRAMED_BYTES: u64 = 16 << 20;
 
 /// Keys and values.
 #[derive(Clone, Debug)]
@@ -27,12 +29,23 @@ pub(crate) struct KeyText {
     made_index: Option<u64>,
 }
 
-/// Keys `first ..`, one after another.
+/// What stands around a key in the request that reads it.
+#[derive(Clone, Debug)]
+pub(crate) struct Frame {
+    pub(crate) before: Vec<u8>,
+    pub(crate) after: &'static [u8],
+}
+
+/// Keys `first ..`, one after another, each in its frame where there is one.
 #[derive(Debug, Default)]
 struct Table {
     first: u64,
     count: u64,
-    keys: Vec<u8>,
+    /// From one to the next.
+    stride: usize,
+    /// Where in its frame a key begins.
+    offset: usize,
+    bytes: Vec<u8>,
 }
 
 impl Texts {
@@ -41,7 +54,9 @@ impl Texts {
         let maker = stream.key_maker();
         let bytes = maker.key_bytes() as u64;
         let table = match stream.keyspace.checked_mul(bytes) {
-            Some(size) if size <= TABLE_BYTES => Table::new(&maker, stream.first, stream.keyspace),
+            Some(size) if size <= TABLE_BYTES => {
+                Table::new(&maker, stream.first, stream.keyspace, None)
+            }
             _ => Table::default(),
         };
         Texts::with(maker, table, stream.value_maker())
@@ -78,10 +93,11 @@ impl KeyText {
     /// Key `index`.
     #[inline]
     pub(crate) fn get(&mut self, index: u64) -> &[u8] {
-        let offset = index.wrapping_sub(self.table.first);
-        if offset < self.table.count {
-            let start = offset as usize * self.bytes;
-            return &self.table.keys[start..start + self.bytes];
+        let table = &*self.table;
+        let place = index.wrapping_sub(table.first);
+        if place < table.count {
+            let start = place as usize * table.stride + table.offset;
+            return &table.bytes[start..start + self.bytes];
         }
         if self.made_index != Some(index) {
             self.made.clear();
@@ -90,12 +106,49 @@ impl KeyText {
         }
         &self.made
     }
+
+    /// The whole request that reads key `index`, where it was made beforehand.
+    #[inline]
+    pub(crate) fn request(&self, index: u64) -> Option<&[u8]> {
+        let table = &*self.table;
+        let place = index.wrapping_sub(table.first);
+        let start = place as usize * table.stride;
+        // A table without frames holds keys alone.
+        (place < table.count && table.offset > 0).then(|| &table.bytes[start..start + table.stride])
+    }
+
+    /// Makes the requests that read the keys of the table, if they are not too many: each is then
+    /// one copy.
+    pub(crate) fn frame(&mut self, frame: &Frame) {
+        let stride = frame.before.len() + self.bytes + frame.after.len();
+        let Table { first, count, .. } = *self.table;
+        if count * stride as u64 <= FRAMED_BYTES {
+            self.table = Arc::new(Table::new(&self.maker, first, count, Some(frame)));
+        }
+    }
+
+    /// How long every key is.
+    pub(crate) fn key_bytes(&self) -> usize {
+        self.bytes
+    }
 }
 
 impl Table {
-    fn new(maker: &KeyMaker, first: u64, count: u64) -> Table {
-        let mut keys = Vec::with_capacity(count as usize * maker.key_bytes());
-        (first..first + count).for_each(|index| maker.write(index, &mut keys));
-        Table { first, count, keys }
+    fn new(maker: &KeyMaker, first: u64, count: u64, frame: Option<&Frame>) -> Table {
+        let (before, after) = frame.map_or((&[][..], &[][..]), |f| (&f.before, f.after));
+        let stride = before.len() + maker.key_bytes() + after.len();
+        let mut bytes = Vec::with_capacity(count as usize * stride);
+        for index in first..first + count {
+            bytes.extend_from_slice(before);
+            maker.write(index, &mut bytes);
+            bytes.extend_from_slice(after);
+        }
+        Table {
+            first,
+            count,
+            stride,
+            offset: before.len(),
+            bytes,
+        }
     }
 }

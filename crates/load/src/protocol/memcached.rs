@@ -1,8 +1,9 @@
 //! memcached, or anything else that speaks its text protocol.
 
+use super::lead::Lead;
 use super::{Answer, Flight, Protocol, Task, after_read, reads};
 use crate::clock;
-use crate::engine::{Fence, Texts};
+use crate::engine::{Fence, Frame, Texts};
 use crate::outcome::{ErrorKind, Outcome};
 use roundtrip_model::Op;
 use roundtrip_model::stream::decimal;
@@ -19,8 +20,7 @@ pub(crate) struct Memcached {
     /// ` 0 EXPIRES ` of a set.
     storing: Vec<u8>,
     /// ` 0 LENGTH` and a line end: what stands between the key and a value that is there.
-    hitting: Vec<u8>,
-    hitting_bytes: Option<usize>,
+    lead: Lead,
     limits: Limits,
 }
 
@@ -30,8 +30,7 @@ impl Memcached {
         let expires = u64::from(task.ttl_s) + if absolute { clock::unix_s() } else { 0 };
         Memcached {
             storing: format!(" 0 {expires} ").into_bytes(),
-            hitting: Vec::new(),
-            hitting_bytes: None,
+            lead: Lead::new(b" 0 "),
             limits: Limits::default(),
         }
     }
@@ -52,14 +51,9 @@ impl Memcached {
     #[inline]
     fn plain_hit(&mut self, bytes: &[u8], index: u64, texts: &mut Texts) -> Option<usize> {
         let value_bytes = texts.values.value_bytes(index);
-        if self.hitting_bytes != Some(value_bytes) {
-            self.hitting = format!(" 0 {value_bytes}\r\n").into_bytes();
-            self.hitting_bytes = Some(value_bytes);
-        }
         let rest = bytes.strip_prefix(b"VALUE ")?;
         let rest = rest.strip_prefix(texts.keys.get(index))?;
-        let rest = rest.strip_prefix(self.hitting.as_slice())?;
-        let (value, rest) = rest.split_at_checked(value_bytes)?;
+        let (value, rest) = self.lead.value(rest, value_bytes)?;
         let rest = rest.strip_prefix(b"\r\nEND\r\n")?;
         let is_it = texts.values.is(index, value);
         is_it.then(|| bytes.len() - rest.len())
@@ -109,8 +103,20 @@ impl Protocol for Memcached {
         answer: b"VERSION ",
     });
 
+    fn frame(&self, _: usize) -> Option<Frame> {
+        Some(Frame {
+            before: b"get ".to_vec(),
+            after: b"\r\n",
+        })
+    }
+
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
+        if reads(op)
+            && let Some(request) = texts.keys.request(index)
+        {
+            return out.extend_from_slice(request);
+        }
         let (word, end): (&[u8], &[u8]) = match op {
             Op::Set => return self.write_value(b"set ", index, texts, out),
             Op::Insert => return self.write_value(b"add ", index, texts, out),

@@ -2,6 +2,7 @@
 //! nothing of connections, paces or clocks.
 
 mod call;
+mod lead;
 mod memcached;
 mod nothing;
 mod read_aside;
@@ -15,7 +16,7 @@ pub(crate) use read_aside::ReadAside;
 pub(crate) use resp::Resp;
 pub(crate) use sqlite::{Sqlite, SqliteStore, Synchronous};
 
-use crate::engine::{Fence, Texts};
+use crate::engine::{Fence, Frame, Texts};
 use crate::outcome::{ErrorKind, Outcome, Tally};
 use crate::worker::WorkerError;
 use roundtrip_model::Op;
@@ -84,6 +85,11 @@ pub(crate) trait Protocol {
 
     /// What is asked of each connection at the end, where there are any.
     const FENCE: Option<Fence> = None;
+
+    /// What stands around a key of so many bytes in the request that reads it.
+    fn frame(&self, _key_bytes: usize) -> Option<Frame> {
+        None
+    }
 
     /// Appends the request of one op.
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>);

@@ -1,12 +1,16 @@
 //! Redis, or anything else that speaks RESP.
 
+use super::lead::Lead;
 use super::{Answer, Flight, Protocol, Task, after_read, reads};
-use crate::engine::{Fence, Texts};
+use crate::engine::{Fence, Frame, Texts};
 use crate::outcome::{ErrorKind, Outcome};
 use roundtrip_model::Op;
 use roundtrip_model::stream::decimal;
 use roundtrip_wire::resp::Reply;
 use roundtrip_wire::{Limits, Parsed};
+
+/// What a read has before the length of its key.
+const GET: &[u8] = b"*2\r\n$3\r\nGET\r\n";
 
 /// One phase. As for memcached, requests are put together here, and a reply that is not, byte for
 /// byte, the plain one that is expected is read by the codec.
@@ -16,12 +20,8 @@ pub(crate) struct Resp {
     expiry: Vec<u8>,
     /// How many parts a `SET` has.
     parts: usize,
-    /// What a `GET` has before a key of so many bytes.
-    asking: Vec<u8>,
-    asking_bytes: Option<usize>,
     /// `$LENGTH` and a line end: what stands before a value that is there.
-    hitting: Vec<u8>,
-    hitting_bytes: Option<usize>,
+    lead: Lead,
     limits: Limits,
 }
 
@@ -35,23 +35,9 @@ impl Resp {
         Resp {
             parts: if task.ttl_s > 0 { 5 } else { 3 },
             expiry,
-            asking: Vec::new(),
-            asking_bytes: None,
-            hitting: Vec::new(),
-            hitting_bytes: None,
+            lead: Lead::new(b"$"),
             limits: Limits::default(),
         }
-    }
-
-    #[inline]
-    fn write_get(&mut self, key: &[u8], out: &mut Vec<u8>) {
-        if self.asking_bytes != Some(key.len()) {
-            self.asking = format!("*2\r\n$3\r\nGET\r\n${}\r\n", key.len()).into_bytes();
-            self.asking_bytes = Some(key.len());
-        }
-        out.extend_from_slice(&self.asking);
-        out.extend_from_slice(key);
-        out.extend_from_slice(b"\r\n");
     }
 
     #[inline]
@@ -72,12 +58,7 @@ impl Resp {
     #[inline]
     fn plain_hit(&mut self, bytes: &[u8], index: u64, texts: &Texts) -> Option<usize> {
         let value_bytes = texts.values.value_bytes(index);
-        if self.hitting_bytes != Some(value_bytes) {
-            self.hitting = format!("${value_bytes}\r\n").into_bytes();
-            self.hitting_bytes = Some(value_bytes);
-        }
-        let rest = bytes.strip_prefix(self.hitting.as_slice())?;
-        let (value, rest) = rest.split_at_checked(value_bytes)?;
+        let (value, rest) = self.lead.value(bytes, value_bytes)?;
         let rest = rest.strip_prefix(b"\r\n")?;
         let is_it = texts.values.is(index, value);
         is_it.then(|| bytes.len() - rest.len())
@@ -135,14 +116,26 @@ impl Protocol for Resp {
         answer: b"+PONG\r\n",
     });
 
+    fn frame(&self, key_bytes: usize) -> Option<Frame> {
+        Some(Frame {
+            before: [GET, format!("${key_bytes}\r\n").as_bytes()].concat(),
+            after: b"\r\n",
+        })
+    }
+
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
+        if reads(op)
+            && let Some(request) = texts.keys.request(index)
+        {
+            return out.extend_from_slice(request);
+        }
         out.extend_from_slice(match op {
             Op::Set | Op::Insert => return self.write_set(op == Op::Insert, index, texts, out),
             Op::Delete => b"*2\r\n$3\r\nDEL\r\n",
             Op::Incr => b"*2\r\n$4\r\nINCR\r\n",
             // Of the rest none comes here but those that begin with a read.
-            _ => return self.write_get(texts.keys.get(index), out),
+            _ => GET,
         });
         push_blob(out, texts.keys.get(index));
     }
