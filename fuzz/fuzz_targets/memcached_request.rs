@@ -14,6 +14,10 @@ fuzz_target!(|bytes: &[u8]| {
     if let Parsed::Complete(message, _) = Request::parse(bytes, &limits) {
         let mut again = Vec::new();
         message.write(&mut again);
+        // What changes a server as a whole is read and never written.
+        if let Request::Administer { .. } = message {
+            return assert!(again.is_empty());
+        }
         assert_eq!(
             Request::parse(&again, &limits),
             Parsed::Complete(message, again.len())

@@ -46,6 +46,7 @@ pub fn run(id: &str) -> RunRecord {
             ..Environment::default()
         },
         warnings: vec![Warning::new(WarningKind::OtherLoad, "", "load 3.1")],
+        floor_bars: Vec::new(),
     }
 }
 
@@ -76,6 +77,7 @@ pub fn trial(block: u32) -> TrialRecord {
         cache_outcomes: [(outcome::MISS.to_owned(), 1)].into(),
         latency: Some(latency),
         response: None,
+        machine: None,
         slices_ns: vec![1, 2, 3],
         steady: Some(true),
         witness: [("memcached".to_owned(), Witness::default())].into(),

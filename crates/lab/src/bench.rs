@@ -3,7 +3,6 @@
 
 use crate::carrying::Carrying;
 use crate::engine::TrialRunner;
-use crate::environment;
 use crate::placement::Cpus;
 use crate::plan::TrialPlan;
 use crate::reconcile::WitnessNames;
@@ -245,14 +244,7 @@ pub fn client_path(path: &Path) -> Path {
 
 impl TrialRunner for Bench<'_> {
     fn run(&mut self, plan: &TrialPlan) -> Result<TrialRecord> {
-        let stolen_before = environment::MachineTime::read();
-        let swapped_before = environment::swapped_pages();
-        let mut trial = trial::run(self, plan)?;
-        let warnings = [
-            environment::steal_warning(stolen_before, &trial.variant),
-            environment::swap_warning(swapped_before, &trial.variant),
-        ];
-        trial.warnings.extend(warnings.into_iter().flatten());
+        let trial = trial::run(self, plan)?;
         debug_assert!(trial.validity != Validity::Valid || !trial.phases.is_empty());
         Ok(trial)
     }

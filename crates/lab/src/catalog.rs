@@ -1,6 +1,6 @@
 //! The experiments that come with the binary, and those in files.
 
-use crate::beside;
+use crate::named_files;
 use roundtrip_model::names::nearest;
 use roundtrip_model::{Experiment, Kind, Problem, Result};
 use rust_embed::RustEmbed;
@@ -57,7 +57,7 @@ pub fn load(name_or_file: &str) -> Result<Experiment> {
             .at(name_or_file)
             .next("give the path of a TOML file, or a name from `roundtrip list experiments`")
     })?;
-    Experiment::parse(&beside::resolved(text, path)?, name_or_file)
+    Experiment::parse(&named_files::resolved(text, path)?, name_or_file)
 }
 
 #[cfg(test)]

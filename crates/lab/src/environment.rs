@@ -59,73 +59,10 @@ pub fn warnings(environment: &Environment) -> Vec<Warning> {
     warnings
 }
 
-/// More than this share of a trial's time stolen is worth a word.
-const STOLEN_SHARE: f64 = 0.02;
-
-/// Says when the hypervisor took time away since `then`.
-pub fn steal_warning(then: Option<MachineTime>, subject: &str) -> Option<Warning> {
-    let share = MachineTime::read()?.stolen_share_since(then?)?;
-    (share > STOLEN_SHARE).then(|| {
-        let detail = format!(
-            "{:.0}% of the machine's time was stolen during a trial",
-            share * 100.0
-        );
-        Warning::new(WarningKind::StealTime, subject, detail)
-    })
-}
-
 /// Pages that the machine has swapped in and out so far.
 pub fn swapped_pages() -> Option<u64> {
     let pages = |name| field("/proc/vmstat", name, ' ')?.parse::<u64>().ok();
     Some(pages("pswpin")? + pages("pswpout")?)
-}
-
-/// Says when the machine swapped since it had swapped `then` pages.
-pub fn swap_warning(then: Option<u64>, subject: &str) -> Option<Warning> {
-    let pages = swapped_pages()?
-        .checked_sub(then?)
-        .filter(|pages| *pages > 0)?;
-    let detail = format!("the machine swapped {pages} pages during a trial");
-    Some(Warning::new(WarningKind::Swap, subject, detail))
-}
-
-/// CPU time of the whole machine in clock ticks since it started, and the part that the
-/// hypervisor took away.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MachineTime {
-    /// Ticks of all processors.
-    pub all: u64,
-    /// Ticks stolen.
-    pub stolen: u64,
-}
-
-impl MachineTime {
-    /// Reads it, where the kernel says.
-    pub fn read() -> Option<MachineTime> {
-        parse_stat(&read_to_string("/proc/stat").ok()?)
-    }
-
-    /// The share of time stolen between then and now.
-    pub fn stolen_share_since(self, then: MachineTime) -> Option<f64> {
-        let all = self.all.checked_sub(then.all).filter(|all| *all > 0)?;
-        Some(self.stolen.checked_sub(then.stolen)? as f64 / all as f64)
-    }
-}
-
-fn parse_stat(stat: &str) -> Option<MachineTime> {
-    let fields: Vec<u64> = stat
-        .lines()
-        .next()?
-        .strip_prefix("cpu ")?
-        .split_whitespace()
-        .take(8)
-        .map(str::parse)
-        .collect::<Result<_, _>>()
-        .ok()?;
-    (fields.len() == 8).then(|| MachineTime {
-        all: fields.iter().sum(),
-        stolen: fields[7],
-    })
 }
 
 fn trimmed(file: &str) -> Option<String> {
@@ -186,14 +123,6 @@ mod tests {
     fn this_machine_is_known() {
         let e = read();
         assert!(!e.kernel.is_empty() && !e.os.is_empty() && e.cpus >= 1);
-    }
-
-    #[test]
-    fn steal_is_the_eighth_number() {
-        let then = parse_stat("cpu  10 0 10 70 0 0 0 10 0 0\ncpu0 1").unwrap();
-        let now = parse_stat("cpu  20 0 20 140 0 0 0 20 0 0\n").unwrap();
-        assert_eq!(now.stolen_share_since(then), Some(0.1));
-        assert_eq!(parse_stat("intr 1 2 3"), None);
     }
 
     #[test]

@@ -4,7 +4,8 @@
 //! look is `report`'s; the lab neither prints nor exits.
 
 pub mod bench;
-mod beside;
+mod beside_floor;
+pub mod calibrate;
 mod carrying;
 pub mod catalog;
 mod clock;
@@ -14,8 +15,10 @@ pub mod engine;
 mod environment;
 pub mod fidelity;
 mod foreign;
+mod kernel;
 mod lock;
 mod loop_cost;
+mod named_files;
 pub mod overrides;
 mod pace;
 mod phase;
@@ -26,6 +29,7 @@ pub mod session;
 mod steps;
 mod trial;
 mod verify;
+mod watch;
 
 pub use roundtrip_load as load;
 pub use roundtrip_stats as stats;

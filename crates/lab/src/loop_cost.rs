@@ -25,13 +25,20 @@ pub fn measure(bench: &mut Bench<'_>, environment: &mut Environment) -> Result<(
         .map(|variant| variant.path.language())
         .collect();
     for language in languages {
-        let clients = bench.host.describe(language)?.clients;
-        if clients.iter().any(|client| client.name == NOTHING) {
-            let ns = one(bench, language)?;
+        if let Some(ns) = of(bench, language)? {
             environment.loop_ns_per_op.insert(language.to_owned(), ns);
         }
     }
     Ok(())
+}
+
+/// Measures it for a language; `None` where it has no client that does nothing.
+pub fn of(bench: &mut Bench<'_>, language: &str) -> Result<Option<f64>> {
+    let clients = bench.host.describe(language)?.clients;
+    match clients.iter().any(|client| client.name == NOTHING) {
+        true => one(bench, language).map(Some),
+        false => Ok(None),
+    }
 }
 
 fn one(bench: &mut Bench<'_>, language: &str) -> Result<f64> {

@@ -6,9 +6,11 @@ use crate::pace;
 use crate::placement::Cpus;
 use crate::steps::parts;
 use crate::trial::Servers;
+use crate::watch::{Watch, Who};
 use roundtrip_model::contract::{
     Carried, Done, Lateness, Open, PhaseCommand, Purpose, Target, outcome,
 };
+use roundtrip_model::machine::MachineState;
 use roundtrip_model::record::{CounterSample, Counters, PhaseRecord, ProcessUsage, Witness};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{Generate, Pace, Phase};
@@ -199,6 +201,7 @@ struct Measured {
     server_cpu_ns: Option<u64>,
     witness: BTreeMap<String, Witness>,
     samples: Vec<CounterSample>,
+    machine: MachineState,
 }
 
 /// Runs the loops of all clients at once between two readings of the counters.
@@ -210,6 +213,11 @@ fn loops(
     let before = counters(clients.servers)?;
     let sampler = clients.servers.store.sampler(SAMPLE_EVERY);
     let stop = clients.bench.stop;
+    let watch = Watch::start(Who {
+        cpus: clients.cpus.clone(),
+        clients: running.iter().map(|client| client.worker.pid()).collect(),
+        servers: clients.servers.pids(),
+    });
     let cpu_before = clients.servers.cpu_ns();
     for client in &mut running {
         client.not_its_own += client.ready_at.elapsed();
@@ -221,6 +229,7 @@ fn loops(
         .collect();
     let done = done?;
     let cpu_after = clients.servers.cpu_ns();
+    let machine = watch.stop();
     // The clients end first: reading counters must not lengthen their processes' time.
     let ended: Result<Vec<Ended>> = running.into_iter().map(|c| end(clients.bench, c)).collect();
     let ended = ended?;
@@ -239,6 +248,7 @@ fn loops(
         server_cpu_ns,
         witness,
         samples,
+        machine,
     })
 }
 
@@ -303,6 +313,7 @@ fn record(
         server_cpu_ns,
         witness,
         samples,
+        machine,
     } = measured;
     let (mut latency, mut response) = (Histogram::new(), Histogram::new());
     let mut slices_ns = Vec::new();
@@ -343,6 +354,7 @@ fn record(
         cache_outcomes: sum(done.iter().map(|d| &d.cache_outcomes)),
         latency: (latency.count() > 0).then_some(latency),
         response: (response.count() > 0).then_some(response),
+        machine: Some(machine),
         steady: roundtrip_stats::steady_state(&slices_ns),
         slices_ns,
         witness,

@@ -3,7 +3,9 @@
 use crate::bench::{Addresses, Bench, BenchOptions};
 use crate::engine::{Engine, Keeper, Observer};
 use crate::placement::Cpus;
-use crate::{carrying, clock, environment, foreign, lock, loop_cost, placement, verify};
+use crate::{
+    beside_floor, carrying, clock, environment, foreign, lock, loop_cost, placement, verify,
+};
 use roundtrip_archive::Archive;
 use roundtrip_model::record::{Environment, RunRecord, RunState, TrialRecord};
 use roundtrip_model::{Experiment, Kind, Placement, Problem, Result, Warning, WarningKind};
@@ -71,6 +73,7 @@ pub fn start(
     )?;
     try_stores(&mut bench, &mut environment)?;
     loop_cost::measure(&mut bench, &mut environment)?;
+    let floor_bars = beside_floor::measure(experiment, seed, exe, around.stop, &mut warnings)?;
     let now = clock::unix_ms();
     warnings.extend(environment::warnings(&environment));
     warnings.extend(verify::warnings(&environment));
@@ -91,6 +94,7 @@ pub fn start(
         looks: Vec::new(),
         environment,
         warnings,
+        floor_bars,
     };
     around.archive.begin(&run)?;
     carry_on(

@@ -9,6 +9,7 @@ use crate::placement::Cpus;
 use crate::plan::TrialPlan;
 use crate::reconcile::{Account, Expected, objection};
 use crate::steps::{self, Step};
+use crate::watch;
 use roundtrip_model::contract::Target;
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity, Witness};
 use roundtrip_model::stream::Stream;
@@ -34,6 +35,13 @@ impl Servers {
     pub fn cpu_ns(&self) -> Option<u64> {
         let cache = self.cache.as_ref().map_or(Some(0), Store::cpu_ns)?;
         Some(self.store.cpu_ns()? + cache)
+    }
+
+    /// Their processes; `None` where one of them is not ours.
+    pub fn pids(&self) -> Option<Vec<u32>> {
+        let all = || std::iter::once(&self.store).chain(self.cache.as_ref());
+        let is_ours = all().all(|store| !store.is_attached());
+        is_ours.then(|| all().filter_map(Store::pid).collect())
     }
 
     fn stop(self) -> Result<()> {
@@ -130,6 +138,10 @@ fn run_steps(
                 judge_pace(&record, trial)?;
                 note_evictions(&record, trial);
                 note_gaps(&record, trial);
+                let machine = record.machine.iter();
+                let warnings =
+                    machine.flat_map(|m| watch::warnings(m, &trial.variant, &record.name));
+                trial.warnings.extend(warnings);
                 trial.phases.push(record);
             }
         }

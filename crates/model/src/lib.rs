@@ -6,12 +6,15 @@
 //! ([`contract`]), and what is kept of a run ([`record`], [`analysis`]).
 
 pub mod analysis;
+pub mod calibration;
 pub mod contract;
 pub mod experiment;
 pub mod fidelity;
 pub mod histogram;
+pub mod machine;
 pub mod metric;
 pub mod names;
+pub mod parts;
 pub mod path;
 pub mod problem;
 pub mod record;

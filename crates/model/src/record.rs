@@ -2,6 +2,7 @@
 
 use crate::contract::{Carried, Gap, Lateness, outcome};
 use crate::histogram::Histogram;
+use crate::machine::MachineState;
 use crate::names::{Op, Placement};
 use crate::warning::Warning;
 use crate::workload::Pace;
@@ -93,6 +94,36 @@ pub struct RunRecord {
     pub environment: Environment,
     /// Warnings of the run as a whole.
     pub warnings: Vec<Warning>,
+    /// Where a round trip of the same clients goes when the server does nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub floor_bars: Vec<FloorBar>,
+}
+
+/// Where a round trip of a variant's client goes on the floor: medians over the trials that were
+/// made of it before the blocks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FloorBar {
+    /// The phase.
+    pub phase: String,
+    /// The variant whose client it is; [`FloorBar::LEAST`] for the native client.
+    pub variant: String,
+    /// Where server and client ran.
+    pub placement: Placement,
+    /// How many trials.
+    pub trials: u32,
+    /// User CPU of the client an op.
+    pub client_user_ns_per_op: f64,
+    /// System CPU of the client an op.
+    pub client_sys_ns_per_op: f64,
+    /// CPU of the floor an op.
+    pub server_cpu_ns_per_op: f64,
+    /// What is left of the wall time.
+    pub waiting_ns_per_op: f64,
+}
+
+impl FloorBar {
+    /// The native client on the floor: the least that a round trip costs on a machine.
+    pub const LEAST: &'static str = "native@floor";
 }
 
 /// A line of the list of runs.
@@ -257,6 +288,9 @@ pub struct PhaseRecord {
     pub witness: BTreeMap<String, Witness>,
     /// Counters on the way.
     pub samples: Vec<CounterSample>,
+    /// What the machine did meanwhile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineState>,
 }
 
 impl PhaseRecord {

@@ -18,12 +18,24 @@ pub enum WarningKind {
     StealTime,
     /// The clock frequency may change during the run.
     FrequencyScaling,
+    /// Reading the clock costs much, or it goes in coarse steps.
+    SlowClock,
+    /// The clock frequency did change during a phase.
+    FrequencyChanged,
+    /// The control group was held back for using up its quota of processor time.
+    Throttled,
     /// The machine was swapping.
     Swap,
+    /// Programs waited for memory.
+    MemoryPressure,
     /// The client was busy all the time: the figure is the client's, not the server's.
     ClientSaturated,
     /// More than half of the time was spent waiting, so wake-ups decide the figure.
     WaitingDominates,
+    /// The parts of a round trip do not sum to the wall time, or are too short to be told apart.
+    PartsDoNotSum,
+    /// A client could not be measured against the floor.
+    NoFloorBar,
     /// The rate still trended when the phase ended.
     NoSteadyState,
     /// The store threw items away.
@@ -70,12 +82,30 @@ impl WarningKind {
             WarningKind::FrequencyScaling => {
                 "Set the governor to `performance` (cpupower frequency-set -g performance)."
             }
+            WarningKind::SlowClock => {
+                "Boot with the clock source `tsc` (see /sys/devices/system/clocksource), or read latencies as too long by a call of the clock."
+            }
+            WarningKind::FrequencyChanged => {
+                "Set the governor to `performance` and turn frequency boosts off, or trust ratios rather than absolute times."
+            }
+            WarningKind::Throttled => {
+                "Raise the processor quota of the container (cpu.max), or run outside of it."
+            }
+            WarningKind::MemoryPressure => {
+                "Stop other programs, or measure with fewer keys or a smaller store."
+            }
             WarningKind::Swap => "Free memory, or measure with fewer keys.",
             WarningKind::ClientSaturated => {
                 "Read the ratio as one of clients; the server could have done more."
             }
             WarningKind::WaitingDominates => {
                 "Run in `--placement shared` too: it shows the CPU cost of the path."
+            }
+            WarningKind::PartsDoNotSum => {
+                "Measure more operations (a second or more a phase) on a quiet machine to trust the parts."
+            }
+            WarningKind::NoFloorBar => {
+                "See what the client says with `roundtrip compare CLIENT@floor native@floor`."
             }
             WarningKind::NoSteadyState => "Measure more operations, or a longer warm-up.",
             WarningKind::Evictions => "Give the store more memory, or measure with fewer keys.",

@@ -3,6 +3,7 @@
 //! What a report says is decided once, in the view; a format only lays it out. Nothing here
 //! opens the archive, computes a statistic, prints, or looks at the clock.
 
+mod calibration;
 mod diff;
 mod formats;
 mod lists;
@@ -11,6 +12,7 @@ mod svg;
 mod text;
 mod view;
 
+pub use calibration::{calibration, calibration_format};
 pub use diff::{diff, diff_json};
 pub use formats::json::SCHEMA;
 pub use formats::{Format, format, formats};

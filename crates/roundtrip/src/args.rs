@@ -13,6 +13,7 @@ const AFTER_HELP: &str = "\
 Start here:
   roundtrip run quickstart             nothing to install: SQLite, a cache over TCP, both
   roundtrip doctor                     what is installed, and the command for what is not
+  roundtrip calibrate                  what this machine can tell apart, in a minute
   roundtrip run php-memcached          two PHP extensions on one real memcached
   roundtrip compare php/memcache php/memcached --store memcached --op get --count 100000
 
@@ -56,6 +57,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Say what is installed, and the one command for what is not
     Doctor(FormatArgs),
+    /// Say what this machine's measurements are worth, in a minute
+    Calibrate(CalibrateArgs),
     /// List stores, clients or experiments
     List(ListArgs),
     /// Print completions for a shell
@@ -377,6 +380,29 @@ pub struct FormatArgs {
     /// terminal or json
     #[arg(long, default_value = "terminal", value_enum)]
     pub format: TextOrJson,
+}
+
+/// `calibrate`
+#[derive(Args)]
+#[command(after_help = "\
+It looks at the clock, at short sleeps, at what waking another thread costs, at what a thread that
+never sleeps loses, and runs every installed client against the floor, a server that does the least
+a correct answer needs. From the noise between trials of the same client follows the smallest
+difference that a run can show here. The last lines say what to do about what is bad.
+
+Examples:
+  roundtrip calibrate
+  roundtrip calibrate --budget 5m --format json > calibration.json")]
+pub struct CalibrateArgs {
+    /// About how long it may take: 30s, 1m, 5m
+    #[arg(long, value_name = "TIME", default_value = "1m", value_parser = value(duration))]
+    pub budget: Duration,
+    /// terminal, json or markdown
+    #[arg(long, default_value = "terminal", value_name = "FORMAT")]
+    pub format: String,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// `list`

@@ -35,6 +35,12 @@ impl Progress {
         self.bar.set_message(message.to_owned());
     }
 
+    /// Says what is being done, and how long the whole may still take.
+    pub fn say_with(&self, what: &str, remaining: Duration) {
+        let left = in_minutes(remaining);
+        self.bar.set_message(format!("{what}, about {left} left"));
+    }
+
     /// Takes the line away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

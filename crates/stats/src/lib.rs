@@ -15,6 +15,7 @@ mod crosscheck;
 mod figures;
 mod holm;
 mod normal;
+pub mod power;
 mod published;
 mod random;
 mod ratio;

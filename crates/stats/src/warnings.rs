@@ -24,9 +24,10 @@ pub(crate) fn warnings(
     comparisons: &[Comparison],
 ) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let kinds: [(WarningKind, Find); 4] = [
+    let kinds: [(WarningKind, Find); 5] = [
         (WarningKind::NoSteadyState, not_steady),
         (WarningKind::WaitingDominates, waiting),
+        (WarningKind::PartsDoNotSum, parts_do_not_sum),
         (WarningKind::ClientSaturated, saturated),
         (WarningKind::HitRatioOff, hit_ratio_off),
     ];
@@ -96,6 +97,17 @@ fn waiting(_: &Figures<'_>, place: &Place<'_, '_>) -> Option<String> {
         share(cell.record.waiting_ns()?, cell.record.wall_ns)
     })?;
     (share > WAITING_SHARE).then(|| format!("{:.0}% of the time is waiting", share * 100.0))
+}
+
+/// Parts that are in doubt in more than half of the trials; the first doubt is told.
+fn parts_do_not_sum(_: &Figures<'_>, place: &Place<'_, '_>) -> Option<String> {
+    let doubts: Vec<String> = place
+        .column
+        .values()
+        .filter_map(|cell| roundtrip_model::parts::doubt(cell.record))
+        .collect();
+    let all = place.column.len();
+    (doubts.len() * 2 > all).then(|| format!("{} (in {} of {all} trials)", doubts[0], doubts.len()))
 }
 
 /// Only where the server has cores of its own: on shared ones the client cannot have them all, and

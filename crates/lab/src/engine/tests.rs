@@ -27,6 +27,7 @@ fn fresh_run() -> RunRecord {
         looks: Vec::new(),
         environment: Environment::default(),
         warnings: Vec::new(),
+        floor_bars: Vec::new(),
     }
 }
 
@@ -106,6 +107,7 @@ fn phase(wall_ns: u64) -> PhaseRecord {
         cache_outcomes: BTreeMap::new(),
         latency: None,
         response: None,
+        machine: None,
         slices_ns: Vec::new(),
         steady: None,
         witness: BTreeMap::new(),

@@ -22,6 +22,7 @@ fn phase(op: Op, outcomes: &[(&str, u64)], cache: &[(&str, u64)]) -> PhaseRecord
         cache_outcomes: map(cache),
         latency: None,
         response: None,
+        machine: None,
         slices_ns: Vec::new(),
         steady: None,
         witness: BTreeMap::new(),

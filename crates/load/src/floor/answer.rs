@@ -11,8 +11,9 @@ use crate::clock;
 use roundtrip_wire::memcached::{DumpedItem, Keys, Reply, Request, push_escaped};
 use roundtrip_wire::{BadWire, Because};
 
-/// What the floor says to `version`.
-pub(super) const VERSION: &str = concat!("roundtrip-floor-", env!("CARGO_PKG_VERSION"));
+/// What the floor says to `version`. It starts as memcached's does: libmemcached takes a version
+/// without a number, or with 0 as its first, for a broken answer.
+pub(super) const VERSION: &str = concat!("1.0.0-roundtrip-floor-", env!("CARGO_PKG_VERSION"));
 
 const NO_ROOM: Reply<'static> = Reply::ServerError(b"out of memory storing object");
 const NO_NUMBER: Reply<'static> =

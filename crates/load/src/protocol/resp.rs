@@ -16,6 +16,9 @@ pub(crate) struct Resp {
     expiry: Vec<u8>,
     /// How many parts a `SET` has.
     parts: usize,
+    /// What a `GET` has before a key of so many bytes.
+    asking: Vec<u8>,
+    asking_bytes: Option<usize>,
     /// `$LENGTH` and a line end: what stands before a value that is there.
     hitting: Vec<u8>,
     hitting_bytes: Option<usize>,
@@ -32,10 +35,23 @@ impl Resp {
         Resp {
             parts: if task.ttl_s > 0 { 5 } else { 3 },
             expiry,
+            asking: Vec::new(),
+            asking_bytes: None,
             hitting: Vec::new(),
             hitting_bytes: None,
             limits: Limits::default(),
         }
+    }
+
+    #[inline]
+    fn write_get(&mut self, key: &[u8], out: &mut Vec<u8>) {
+        if self.asking_bytes != Some(key.len()) {
+            self.asking = format!("*2\r\n$3\r\nGET\r\n${}\r\n", key.len()).into_bytes();
+            self.asking_bytes = Some(key.len());
+        }
+        out.extend_from_slice(&self.asking);
+        out.extend_from_slice(key);
+        out.extend_from_slice(b"\r\n");
     }
 
     #[inline]
@@ -126,7 +142,7 @@ impl Protocol for Resp {
             Op::Delete => b"*2\r\n$3\r\nDEL\r\n",
             Op::Incr => b"*2\r\n$4\r\nINCR\r\n",
             // Of the rest none comes here but those that begin with a read.
-            _ => b"*2\r\n$3\r\nGET\r\n",
+            _ => return self.write_get(texts.keys.get(index), out),
         });
         push_blob(out, texts.keys.get(index));
     }

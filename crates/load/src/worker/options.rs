@@ -34,7 +34,8 @@ const LONGEST_RECONNECT_S: u32 = 3600;
 /// How bytes travel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IoChoice {
-    /// `blocking` for one connection of a thread, `epoll` for more.
+    /// `blocking` for one connection of a thread, `io_uring` for more, `epoll` where the kernel
+    /// refuses that.
     Auto,
     Blocking,
     Epoll,

@@ -77,7 +77,10 @@ impl Carrier {
         };
         match (choice, connections) {
             (IoChoice::Auto | IoChoice::Blocking, 1) => Ok(Carrier::Blocking(Blocking::new())),
-            (IoChoice::Auto | IoChoice::Epoll, _) => epoll(),
+            (IoChoice::Auto, _) => {
+                Uring::new(connections).map_or_else(|_| epoll(), |io| Ok(Carrier::Uring(io)))
+            }
+            (IoChoice::Epoll, _) => epoll(),
             (IoChoice::Uring, _) => Uring::new(connections)
                 .map(Carrier::Uring)
                 .map_err(|why| WorkerError::usage(format!("{why}; leave io out, or use epoll"))),

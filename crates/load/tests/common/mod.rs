@@ -1,6 +1,6 @@
 //! Servers and conversations for the tests of this crate.
 
-#![allow(dead_code, clippy::unwrap_used, clippy::panic)]
+#![allow(dead_code, unused_imports, clippy::unwrap_used, clippy::panic)]
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -19,19 +19,23 @@ impl Format for Markdown {
     }
 
     fn render(&self, document: &Document, _: &RenderOptions) -> Vec<u8> {
-        let view = View::new(document);
-        let mut out = format!("# {}\n\n", escape(&view.title));
-        if !view.question.is_empty() {
-            let _ = writeln!(out, "{}\n", escape(&view.question));
-        }
-        let _ = writeln!(out, "{}", escape(&view.byline));
-        for chapter in &view.chapters {
-            let _ = writeln!(out, "\n## {}\n", escape(&chapter.title));
-            let blocks: Vec<String> = chapter.blocks.iter().filter_map(block).collect();
-            out.push_str(&blocks.join("\n"));
-        }
-        out.into_bytes()
+        render(&View::new(document))
     }
+}
+
+/// A view as Markdown.
+pub fn render(view: &View) -> Vec<u8> {
+    let mut out = format!("# {}\n\n", escape(&view.title));
+    if !view.question.is_empty() {
+        let _ = writeln!(out, "{}\n", escape(&view.question));
+    }
+    let _ = writeln!(out, "{}", escape(&view.byline));
+    for chapter in &view.chapters {
+        let _ = writeln!(out, "\n## {}\n", escape(&chapter.title));
+        let blocks: Vec<String> = chapter.blocks.iter().filter_map(block).collect();
+        out.push_str(&blocks.join("\n"));
+    }
+    out.into_bytes()
 }
 
 fn block(block: &Block) -> Option<String> {

@@ -3,7 +3,7 @@
 mod csv;
 mod html;
 pub mod json;
-mod markdown;
+pub mod markdown;
 pub mod terminal;
 
 use crate::{Document, RenderOptions};

@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, byline, facts_of, generated};
 use super::figures::{Figures, Scene};
-use super::{Block, Chapter, View, headlines, notices, pictures, tables};
+use super::{Block, Chapter, View, headlines, notices, pace, pictures, tables};
 use crate::Document;
 use crate::number::things;
 use crate::text::{Sentence, clean};
@@ -65,11 +65,31 @@ fn scene_chapter(figures: &Figures<'_>, scene: Scene<'_>) -> Chapter {
     let others = tables::other_figures(figures, scene);
     blocks.extend(others.into_iter().map(Block::Table));
     blocks.push(Block::Table(tables::an_operation(figures, scene)));
-    blocks.extend(pictures::stack(figures, scene).map(Block::Stack));
+    let of_pace = [pace::far_times, pace::lateness, pace::carried, pace::gaps];
+    blocks.extend(
+        of_pace
+            .iter()
+            .filter_map(|table| table(figures, scene))
+            .map(Block::Table),
+    );
+    if let Some(stack) = pictures::stack(figures, scene) {
+        blocks.extend(floor_note(figures, scene));
+        blocks.push(Block::Stack(stack));
+    }
     blocks.push(Block::Table(tables::times(figures, scene)));
     blocks.extend(pictures::dots(figures, scene).map(Block::Dots));
     blocks.extend(pictures::curves(figures, scene).map(Block::Curves));
     chapter(scene.title(), blocks)
+}
+
+/// How to read bars on the floor, where there are any.
+fn floor_note(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Block> {
+    let mut bars = figures.document.run.floor_bars.iter();
+    bars.find(|bar| bar.phase == scene.phase && bar.placement == scene.placement)?;
+    let text = "On the floor the same client asks a server that does nothing: the difference is \
+                what the server costs. The native client on the floor is the least that a round \
+                trip costs on this machine.";
+    Some(Block::Prose(vec![Sentence::plain(text)]))
 }
 
 /// On how much the figures of a scene rest.

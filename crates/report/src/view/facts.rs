@@ -90,6 +90,7 @@ fn work(document: &Document) -> Vec<Fact> {
         .collect();
     facts.push(fact("keys", keys(workload)));
     facts.push(fact("values", values(workload)));
+    facts.push(fact("latencies", latencies(workload)));
     facts.push(fact("connections", workload.concurrency.to_string()));
     let variants = experiment.variants.iter();
     facts.extend(variants.map(|v| fact(format!("variant {}", v.name), v.path.to_string())));
@@ -151,6 +152,21 @@ fn values(workload: &Workload) -> String {
         ValueRecipe::Crc32 => "CRC-32 of the index, an integer".to_owned(),
         ValueRecipe::Bytes => lengths(&workload.values),
         ValueRecipe::Zero => "the number 0".to_owned(),
+    }
+}
+
+/// What the latencies can show, and what they cannot.
+fn latencies(workload: &Workload) -> &'static str {
+    let paced = workload.phases.iter().filter(|p| !p.pace.is_closed());
+    match paced.count() {
+        0 => "service times of a closed loop: the queue that a stall would make does not show",
+        n if n == workload.phases.len() => {
+            "service times, and response times from the moment at which each op was to start"
+        }
+        _ => {
+            "service times, of closed loops but for the phases with a rate: \
+             those have response times too"
+        }
     }
 }
 

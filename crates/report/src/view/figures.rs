@@ -3,7 +3,7 @@
 use crate::Document;
 use roundtrip_model::analysis::{Comparison, RatioInterval, Summary};
 use roundtrip_model::experiment::CONTROL_SUFFIX;
-use roundtrip_model::record::{PhaseRecord, TrialRecord};
+use roundtrip_model::record::{FloorBar, PhaseRecord, TrialRecord};
 use roundtrip_model::{Metric, Placement};
 use std::collections::HashMap;
 
@@ -160,6 +160,13 @@ impl<'a> Figures<'a> {
                 && c.phase == scene.phase
                 && c.variant == variant
                 && c.metric == metric
+        })
+    }
+
+    /// Where a round trip of a variant's client goes on the floor.
+    pub fn floor_bar(&self, scene: Scene<'_>, variant: &str) -> Option<&'a FloorBar> {
+        self.document.run.floor_bars.iter().find(|bar| {
+            bar.placement == scene.placement && bar.phase == scene.phase && bar.variant == variant
         })
     }
 

@@ -6,12 +6,13 @@ mod facts;
 mod figures;
 mod headlines;
 mod notices;
+mod pace;
 mod pictures;
 mod tables;
 
 pub use facts::facts_of;
 pub use figures::is_control;
-pub use notices::collected;
+pub use notices::{collected, notices_of};
 pub use pictures::ratio_tick;
 pub use tables::verdict_word;
 

@@ -16,8 +16,13 @@ pub fn collected(document: &Document) -> Vec<Notice> {
     let of_run = document.run.warnings.iter();
     let of_figures = document.analysis.warnings.iter();
     let of_trials = document.trials.iter().flat_map(|trial| &trial.warnings);
+    notices_of(of_run.chain(of_figures).chain(of_trials))
+}
+
+/// Warnings by kind, the grave ones first.
+pub fn notices_of<'a>(warnings: impl Iterator<Item = &'a Warning>) -> Vec<Notice> {
     let mut notices: Vec<(WarningKind, Notice)> = Vec::new();
-    for warning in of_run.chain(of_figures).chain(of_trials) {
+    for warning in warnings {
         let place = notices.iter().position(|(kind, _)| *kind == warning.kind);
         let place = place.unwrap_or_else(|| {
             notices.push((warning.kind, empty(warning.kind)));

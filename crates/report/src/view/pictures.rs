@@ -4,7 +4,7 @@ use super::figures::{Figures, Scene, is_control};
 use super::{Curves, Dot, Dots, Forest, ForestRow, Series, Stack};
 use crate::number::{bare_ratio, figure, has_interval, interval, nanos, ratio, speed};
 use crate::text::clean;
-use roundtrip_model::record::Validity;
+use roundtrip_model::record::{FloorBar, Validity};
 use roundtrip_model::{Histogram, Metric};
 
 /// How far an axis of ratios goes beyond 1 at the least, and at the most.
@@ -95,20 +95,49 @@ pub fn stack(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Stack> {
         Metric::ServerCpuNsPerOp,
         Metric::WaitingNsPerOp,
     ];
-    let bars: Vec<_> = figures
-        .in_scene(scene)
-        .into_iter()
-        .filter(|(_, name)| !is_control(name))
-        .filter_map(|(_, name)| {
-            let [a, b, c, d] = parts.map(|m| figures.median(scene, &name, m));
-            Some((clean(&name), [a?, b?, c?, d?].map(|x| x.max(0.0))))
-        })
-        .collect();
+    let mut bars = Vec::new();
+    for (_, name) in figures.in_scene(scene) {
+        if is_control(&name) {
+            continue;
+        }
+        let [a, b, c, d] = parts.map(|m| figures.median(scene, &name, m));
+        if let (Some(a), Some(b), Some(c), Some(d)) = (a, b, c, d) {
+            bars.push((clean(&name), [a, b, c, d].map(|x| x.max(0.0))));
+            bars.extend(on_the_floor(figures, scene, &name));
+        }
+    }
+    if !bars.is_empty() {
+        let least = on_the_floor(figures, scene, FloorBar::LEAST);
+        // A variant whose client is the native one has that very bar already.
+        let is_new = |(_, parts): &(String, [f64; 4])| bars.iter().all(|(_, known)| known != parts);
+        let least = least.filter(is_new);
+        bars.extend(least);
+    }
     (!bars.is_empty()).then(|| Stack {
         title: "Where a round trip goes".to_owned(),
         place: clean(&scene.short()),
         bars,
     })
+}
+
+/// The bar of a variant's client against the floor, where it was measured.
+fn on_the_floor(
+    figures: &Figures<'_>,
+    scene: Scene<'_>,
+    variant: &str,
+) -> Option<(String, [f64; 4])> {
+    let bar = figures.floor_bar(scene, variant)?;
+    let name = match variant {
+        FloorBar::LEAST => "native, floor".to_owned(),
+        name => format!("{name}, floor"),
+    };
+    let parts = [
+        bar.client_user_ns_per_op,
+        bar.client_sys_ns_per_op,
+        bar.server_cpu_ns_per_op,
+        bar.waiting_ns_per_op,
+    ];
+    Some((clean(&name), parts.map(|x| x.max(0.0))))
 }
 
 /// Every trial of a scene, in order of time.

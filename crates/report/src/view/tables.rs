@@ -1,6 +1,7 @@
 //! The tables of figures. A figure that is not known is a dash.
 
 use super::figures::{Figures, Scene, is_control};
+use super::pace;
 use super::{Cell, Column, Table, Tone};
 use crate::number::{UNKNOWN, count, interval, known, nanos, p_value, ratio, speed};
 use crate::text::clean;
@@ -8,7 +9,7 @@ use roundtrip_model::analysis::{Comparison, PublishedRow, Verdict};
 use roundtrip_model::{Metric, Placement};
 use std::collections::BTreeSet;
 
-fn columns(first: &str, others: &[&str]) -> Vec<Column> {
+pub(super) fn columns(first: &str, others: &[&str]) -> Vec<Column> {
     let column = |head: &str, right| Column {
         head: clean(head),
         right,
@@ -24,11 +25,11 @@ fn cell(text: impl AsRef<str>, tone: Tone) -> Cell {
     Cell { text, tone }
 }
 
-fn plain(text: impl AsRef<str>) -> Cell {
+pub(super) fn plain(text: impl AsRef<str>) -> Cell {
     cell(text, Tone::Plain)
 }
 
-fn name_cell(name: &str) -> Cell {
+pub(super) fn name_cell(name: &str) -> Cell {
     let tone = if is_control(name) {
         Tone::Dim
     } else {
@@ -180,7 +181,10 @@ pub fn an_operation(figures: &Figures<'_>, scene: Scene<'_>) -> Table {
     });
     let heads = ["mean", "p50", "p95", "p99", "client CPU", "server CPU"];
     Table {
-        caption: "An operation: latency and CPU".to_owned(),
+        caption: format!(
+            "An operation: latency and CPU ({})",
+            pace::label(figures, scene)
+        ),
         columns: columns("variant", &heads),
         rows: rows.collect(),
     }

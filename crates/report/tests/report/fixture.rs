@@ -2,7 +2,10 @@
 //! undecided, slower, a void trial, a failure, published figures, figures that are not known.
 
 use roundtrip_model::analysis::*;
+use roundtrip_model::contract::{Carried, Gap, Lateness};
+use roundtrip_model::machine::{MachineState, ProcessorTime};
 use roundtrip_model::record::*;
+use roundtrip_model::workload::Pace;
 use roundtrip_model::*;
 use roundtrip_report::Document;
 
@@ -108,6 +111,7 @@ fn phase(variant: &str, name: &str, placement: Placement, seed: u64) -> PhaseRec
         cache_outcomes: Default::default(),
         latency: Some(latency),
         response: None,
+        machine: None,
         slices_ns: vec![total(mean) / 2; 2],
         steady: Some(true),
         witness: [(
@@ -392,6 +396,30 @@ fn environment() -> Environment {
     }
 }
 
+/// The clients against the floor, and the least that a round trip costs.
+fn floor_bars() -> Vec<FloorBar> {
+    let mut bars = Vec::new();
+    for phase in ["set", "get"] {
+        for placement in [Placement::Shared, Placement::Split] {
+            for variant in ["php/memcache", "php/memcached", FloorBar::LEAST] {
+                let client = variant.strip_suffix("@floor").unwrap_or(variant);
+                let [user, sys, server, waiting] = parts(client, phase, placement);
+                bars.push(FloorBar {
+                    phase: phase.to_owned(),
+                    variant: variant.to_owned(),
+                    placement,
+                    trials: 3,
+                    client_user_ns_per_op: user,
+                    client_sys_ns_per_op: sys,
+                    server_cpu_ns_per_op: server * 0.6,
+                    waiting_ns_per_op: waiting,
+                });
+            }
+        }
+    }
+    bars
+}
+
 /// The document, with so many blocks.
 pub fn document_of(blocks: u32) -> Document {
     let experiment = Experiment::parse(EXPERIMENT, "php-memcached.toml").unwrap();
@@ -429,6 +457,7 @@ pub fn document_of(blocks: u32) -> Document {
                 "php",
                 "opcache.enable_cli is 0",
             )],
+            floor_bars: floor_bars(),
         },
         experiment,
         trials,
@@ -439,6 +468,75 @@ pub fn document_of(blocks: u32) -> Document {
 /// The document.
 pub fn document() -> Document {
     document_of(5)
+}
+
+/// A run at a rate, whose `native` lost a connection: what only such a run has.
+pub fn paced() -> Document {
+    let mut document = document_of(2);
+    for trial in &mut document.trials {
+        let seed = u64::from(trial.block) * 10 + u64::from(trial.position);
+        let is_native = trial.variant == "native";
+        for phase in &mut trial.phases {
+            let mut response = Histogram::new();
+            // Samples enough for p99.9, and a queue now and then.
+            for i in 0..20_000 {
+                let queued = if i % 50 == 0 { 2_000_000.0 } else { 0.0 };
+                response.record((45_000.0 + queued + 900.0 * noise(seed, i)) as u64);
+            }
+            phase.response = Some(response);
+            phase.pace = Pace::Poisson { per_s: 5_000.0 };
+            phase.lateness = Some(Lateness {
+                max_ns: 180_000,
+                p99_ns: 41_000 + seed,
+                mean_ns: 3_100,
+            });
+            phase.carried = is_native.then(|| Carried {
+                io: "io_uring".to_owned(),
+                threads: 2,
+                connections: 50,
+            });
+            phase.machine = Some(machine());
+            if is_native {
+                phase.gaps = (0..15)
+                    .map(|i| Gap {
+                        connection: i,
+                        at_ns: 1_200_000_000,
+                        lasted_ns: 31_000_000 + u64::from(i),
+                        attempts: 3,
+                    })
+                    .collect();
+            }
+        }
+    }
+    document
+}
+
+/// A machine that did nothing else.
+fn machine() -> MachineState {
+    let time = |cpu| ProcessorTime {
+        cpus: vec![cpu],
+        idle_ns: Some(4_000_000_000),
+        stolen_ns: Some(0),
+        ours_ns: Some(900_000_000),
+    };
+    MachineState {
+        readings: 12,
+        elapsed_ns: 5_000_000_000,
+        clients: time(1),
+        servers: time(0),
+        clients_cpu_ns: Some(800_000_000),
+        clients_queued_ns: Some(12_000),
+        servers_queued_ns: None,
+        runnable_max: Some(2),
+        available_cpus: Some(2),
+        quota_cpus: Some(1.5),
+        throttled_ns: Some(0),
+        throttled_periods: Some(0),
+        governor: Some("performance".to_owned()),
+        frequency_khz: Some((2_450_000, 2_450_000)),
+        swapped_pages: Some(0),
+        memory_stalled_ns: Some(0),
+    }
 }
 
 /// The same, with one valid trial and the void one: small enough to read as JSON.
@@ -465,6 +563,7 @@ pub fn bare() -> Document {
     document.run.state = RunState::Interrupted;
     document.run.environment = Environment::default();
     document.run.warnings.clear();
+    document.run.floor_bars.clear();
     document.experiment.source = None;
     document.experiment.title = String::new();
     document.experiment.question = String::new();

@@ -2,6 +2,7 @@
 // Helpers of tests are tests too.
 #![allow(clippy::unwrap_used, clippy::panic)]
 
+mod calibration;
 mod diff;
 mod fixture;
 mod hostile;

@@ -1,6 +1,7 @@
 //! Every screen of text, as it is.
 
-use crate::fixture::{bare, document, small};
+use crate::calibration::calibration;
+use crate::fixture::{bare, document, paced, small};
 use roundtrip_report::{Document, RenderOptions, format, formats};
 
 fn render(name: &str, document: &Document, width: usize) -> String {
@@ -25,6 +26,42 @@ fn terminal_of_120_columns() {
 #[test]
 fn terminal_of_a_run_of_which_little_is_known() {
     insta::assert_snapshot!(render("terminal", &bare(), 80));
+}
+
+/// The first chapter of figures: what only a run at a rate has.
+#[test]
+fn terminal_of_a_run_at_a_rate() {
+    let text = render("terminal", &paced(), 80);
+    let from = text.find("set, shared (").unwrap();
+    let to = text[from..].find("Where a round trip goes").unwrap();
+    insta::assert_snapshot!(&text[from..from + to]);
+}
+
+#[test]
+fn calibrations() {
+    for format in ["terminal", "markdown", "json"] {
+        let options = RenderOptions::default();
+        let bytes = roundtrip_report::calibration(&calibration(), format, &options).unwrap();
+        insta::assert_snapshot!(
+            format!("calibration_{format}"),
+            String::from_utf8(bytes).unwrap()
+        );
+    }
+    let problem = roundtrip_report::calibration_format("jsn").unwrap_err();
+    assert!(
+        problem
+            .next_step
+            .unwrap()
+            .starts_with("did you mean `json`?")
+    );
+}
+
+#[test]
+fn a_calibration_that_found_little_is_shown() {
+    let options = RenderOptions::default();
+    let bytes = roundtrip_report::calibration(&Default::default(), "terminal", &options).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert!(text.contains("Too few trials") && text.contains("Nothing that was looked at"));
 }
 
 #[test]

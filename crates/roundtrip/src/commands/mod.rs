@@ -1,6 +1,7 @@
 //! One file a command. A command turns its arguments into calls and what they give into output;
 //! it holds no knowledge of its own.
 
+mod calibrate;
 mod common;
 mod compare;
 mod completions;
@@ -36,6 +37,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Export(args) => transfer::export(&args),
         Command::Import(args) => transfer::import(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
         Command::List(args) => list::run(&args),
         Command::Completions(args) => completions::run(&args),
         Command::Floor(args) => floor::run(&args),

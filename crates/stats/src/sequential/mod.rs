@@ -18,4 +18,4 @@ mod walk;
 
 pub(crate) use boundary::Tables;
 pub(crate) use interval::{Evidence, evidence};
-pub(crate) use spending::ALPHA;
+pub(crate) use spending::{ALPHA, Schedule};

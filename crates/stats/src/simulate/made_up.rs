@@ -88,6 +88,7 @@ pub(super) fn trial(block: u32, position: usize, variant: &str, seconds: f64) ->
             cache_outcomes: BTreeMap::new(),
             latency: None,
             response: None,
+            machine: None,
             slices_ns: Vec::new(),
             steady: None,
             witness: BTreeMap::new(),

@@ -49,6 +49,7 @@ pub fn phase(op: Op, wall_ns: u64) -> PhaseRecord {
         cache_outcomes: BTreeMap::new(),
         latency: None,
         response: None,
+        machine: None,
         slices_ns: Vec::new(),
         steady: None,
         witness: BTreeMap::new(),

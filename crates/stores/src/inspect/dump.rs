@@ -4,9 +4,11 @@
 use super::connect;
 use super::item::{Item, Listed, write_add, write_json};
 use super::stats::number;
-use crate::probe::memcached::{Connection, MAX_BATCH_BYTES, MAX_KEY_BYTES};
+use crate::probe::link::{MAX_BATCH_BYTES, or_next};
+use crate::probe::memcached::Connection;
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::{Kind, Problem, Result};
+use roundtrip_wire::memcached::{MAX_KEY_BYTES, Reply};
 use serde::Serialize;
 use std::io::{self, Write};
 use std::thread::sleep;
@@ -17,6 +19,8 @@ use std::time::{Duration, Instant};
 const LISTING: &str = "lru_crawler metadump hash";
 /// What servers know that cannot walk the hash table.
 const OLDER_LISTING: &str = "lru_crawler metadump all";
+/// Both, in a problem.
+const CRAWLER: &str = "lru_crawler metadump";
 /// The most keys whose values are asked for at once.
 const MAX_BATCH_KEYS: usize = 100;
 /// How often a crawler that is busy for somebody else is asked again, and how far apart.
@@ -60,10 +64,8 @@ fn run(address: &Endpoint, sink: &mut dyn Write, write: WriteItem) -> Result<Dum
         batch: Vec::new(),
         summary: DumpSummary::default(),
     };
-    let (mut keys, mut line) = list_keys(address)?;
-    while line != b"END" {
-        let listed =
-            Listed::parse(&line).ok_or_else(|| keys.unexpected("lru_crawler metadump", &line))?;
+    let (mut keys, mut next) = list_keys(address)?;
+    while let Some(listed) = next {
         listed.push_request(&mut values.request);
         values.batch.push(listed);
         if values.is_full() {
@@ -71,33 +73,48 @@ fn run(address: &Endpoint, sink: &mut dyn Write, write: WriteItem) -> Result<Dum
         }
         // The deadline is for the next line, however long the listing is.
         keys.renew_deadline();
-        keys.line(&mut line)?;
+        next = keys.reply(CRAWLER, |reply| match reply {
+            Reply::Dumped(item) => Listed::of(&item).map(Some),
+            Reply::End => Some(None),
+            _ => None,
+        })?;
     }
     values.read(sink, write)?;
     sink.flush().map_err(|e| cannot_write(&e))?;
     Ok(values.summary)
 }
 
-/// Starts the listing; gives its connection and its first line.
-fn list_keys(address: &Endpoint) -> Result<(Connection, Vec<u8>)> {
-    let mut line = Vec::new();
+/// What a listing begins with.
+enum Beginning {
+    Key(Listed),
+    /// There are no keys.
+    End,
+    /// The crawler does something else.
+    Busy,
+    /// The server does not know what was to be listed.
+    Unknown,
+}
+
+/// Starts the listing; gives its connection and its first key.
+fn list_keys(address: &Endpoint) -> Result<(Connection, Option<Listed>)> {
     let mut listing = LISTING;
     for _ in 0..BUSY_ATTEMPTS {
         // The server takes nothing else on a connection after this command.
         let mut keys = Connection::open(address, LISTED_WITHIN)?;
         keys.send(format!("{listing}\r\n").as_bytes())?;
-        keys.line(&mut line)?;
-        if line == b"END" || line.starts_with(b"key=") {
-            return Ok((keys, line));
-        }
-        if line.starts_with(b"BADCLASS") && listing == LISTING {
-            listing = OLDER_LISTING;
-        } else if line.starts_with(b"BUSY") {
-            sleep(BUSY_PAUSE);
-        } else {
-            return Err(keys
-                .unexpected(listing, &line)
-                .next("a dump needs memcached 1.5 or later, with its LRU crawler, without -X"));
+        let beginning = keys.reply(listing, |reply| match reply {
+            Reply::Dumped(item) => Listed::of(&item).map(Beginning::Key),
+            Reply::End => Some(Beginning::End),
+            Reply::Busy(_) => Some(Beginning::Busy),
+            Reply::BadClass(_) if listing == LISTING => Some(Beginning::Unknown),
+            _ => None,
+        });
+        let needed = "a dump needs memcached 1.5 or later, with its LRU crawler, without -X";
+        match beginning.map_err(|problem| or_next(problem, needed))? {
+            Beginning::Key(listed) => return Ok((keys, Some(listed))),
+            Beginning::End => return Ok((keys, None)),
+            Beginning::Busy => sleep(BUSY_PAUSE),
+            Beginning::Unknown => listing = OLDER_LISTING,
         }
     }
     let what = "memcached's LRU crawler is busy with something else";
@@ -145,41 +162,28 @@ impl Values {
     fn read(&mut self, sink: &mut dyn Write, write: WriteItem) -> Result<()> {
         self.connection.send(&self.request)?;
         self.request.clear();
-        let (mut line, mut value) = (Vec::new(), Vec::new());
         let mut now = self.clock.now();
         for listed in self.batch.drain(..) {
-            self.connection.line(&mut line)?;
-            if line == b"EN" {
+            let read = self.connection.reply("mg", |reply| match reply {
+                Reply::MetaMiss => Some(None),
+                Reply::MetaValue { flags, value } => {
+                    Some(Some((listed.item(flags, now)?, value.to_vec())))
+                }
+                _ => None,
+            });
+            let needed = "a dump needs memcached 1.6 or later";
+            let Some((item, value)) = read.map_err(|problem| or_next(problem, needed))? else {
                 self.summary.vanished += 1;
                 continue;
-            }
-            let unexpected = |connection: &Connection| {
-                connection
-                    .unexpected("mg", &line)
-                    .next("a dump needs memcached 1.6 or later")
             };
-            let Some((bytes, flags)) = parse_value_line(&line) else {
-                return Err(unexpected(&self.connection));
-            };
-            let Some(item) = listed.item(flags, now) else {
-                return Err(unexpected(&self.connection));
-            };
-            self.connection.value(bytes, &mut value)?;
             write(&item, &value, sink).map_err(|e| cannot_write(&e))?;
             self.summary.items += 1;
-            self.summary.value_bytes += bytes;
+            self.summary.value_bytes += value.len() as u64;
             self.connection.renew_deadline();
             now = self.clock.now();
         }
         Ok(())
     }
-}
-
-/// `VA SIZE FLAGS`
-fn parse_value_line(line: &[u8]) -> Option<(u64, &str)> {
-    let rest = std::str::from_utf8(line).ok()?.strip_prefix("VA ")?;
-    let (bytes, flags) = rest.split_once(' ')?;
-    Some((bytes.parse().ok()?, flags))
 }
 
 fn cannot_write(e: &io::Error) -> Problem {
@@ -202,7 +206,12 @@ mod tests {
             port: listener.local_addr().unwrap().port(),
         };
         let server = thread::spawn(move || {
-            ["BADCLASS invalid class id", "BUSY crawling", "key=a exp=-1"].map(|answer| {
+            [
+                "BADCLASS invalid class id",
+                "BUSY crawling",
+                "key=a exp=-1 la=1 cas=1 fetch=no cls=1 size=60",
+            ]
+            .map(|answer| {
                 let (mut socket, _) = listener.accept().unwrap();
                 let mut request = String::new();
                 let mut reader = BufReader::new(socket.try_clone().unwrap());
@@ -213,17 +222,9 @@ mod tests {
                 request.trim_end().to_owned()
             })
         });
-        let (_, line) = list_keys(&address).unwrap();
-        assert_eq!(line, b"key=a exp=-1");
+        let (_, first) = list_keys(&address).unwrap();
+        assert_eq!(first.unwrap().key, b"a");
         let asked = server.join().unwrap();
         assert_eq!(asked, [LISTING, OLDER_LISTING, OLDER_LISTING]);
-    }
-
-    #[test]
-    fn the_head_of_a_value_is_parsed() {
-        assert_eq!(parse_value_line(b"VA 3 f5 t100"), Some((3, "f5 t100")));
-        for bad in ["", "EN", "VA", "VA 3", "VA x f5", "HD f5 t1", "VA -1 f5"] {
-            assert_eq!(parse_value_line(bad.as_bytes()), None, "{bad}");
-        }
     }
 }

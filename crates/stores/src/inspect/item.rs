@@ -1,6 +1,6 @@
 //! One item of a dump: how its key is decoded and asked for, and how it is written down.
 
-use crate::probe::memcached::is_plain_key;
+use roundtrip_wire::memcached::{DumpedItem, MetaFlags, key_is_valid, push_base64};
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -31,25 +31,20 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Parses `key=%22a exp=-1 la=... cas=... fetch=... cls=... size=...`.
-    pub fn parse(line: &[u8]) -> Option<Listed> {
-        let mut fields = line.split(|b| *b == b' ');
-        let key = percent_decode(fields.next()?.strip_prefix(b"key=")?)?;
-        let expires = fields.find_map(|field| field.strip_prefix(b"exp="))?;
-        let expires_unix_s = match std::str::from_utf8(expires).ok()?.parse::<i64>().ok()? {
-            end if end > 0 => Some(end as u64),
-            _ => None,
-        };
+    /// What the crawler says of an item; [`None`] where its key is broken.
+    pub fn of(item: &DumpedItem<'_>) -> Option<Listed> {
+        let mut key = Vec::new();
+        item.key(&mut key)?;
         (!key.is_empty()).then_some(Listed {
             key,
-            expires_unix_s,
+            expires_unix_s: u64::try_from(item.expires).ok().filter(|end| *end > 0),
         })
     }
 
     /// Asks for its value, flags and time left, without making the item look used.
     pub fn push_request(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"mg ");
-        if is_plain_key(&self.key) {
+        if key_is_valid(&self.key) {
             out.extend_from_slice(&self.key);
             out.extend_from_slice(b" v f t u\r\n");
         } else {
@@ -59,21 +54,13 @@ impl Listed {
     }
 
     /// The item, from the flags of the reply (`f5 t100`) and the server's clock at that time.
-    pub fn item(self, reply_flags: &str, server_unix_s: u64) -> Option<Item> {
-        let mut flags = None;
-        let mut ttl = None;
-        for token in reply_flags.split_ascii_whitespace() {
-            match token.split_at_checked(1)? {
-                ("f", number) => flags = number.parse().ok(),
-                ("t", number) => ttl = number.parse::<i64>().ok(),
-                _ => {}
-            }
-        }
-        let ttl_s = u64::try_from(ttl?).ok();
+    pub fn item(&self, reply: MetaFlags<'_>, server_unix_s: u64) -> Option<Item> {
+        let argument = |letter| std::str::from_utf8(reply.argument(letter)?).ok();
+        let ttl_s = u64::try_from(argument(b't')?.parse::<i64>().ok()?).ok();
         Some(Item {
             expires_unix_s: ttl_s.map_or(0, |ttl| self.end(server_unix_s.saturating_add(ttl))),
-            key: self.key,
-            flags: flags?,
+            key: self.key.clone(),
+            flags: argument(b'f')?.parse().ok()?,
             ttl_s,
         })
     }
@@ -91,7 +78,7 @@ impl Listed {
 /// cannot carry is written as the meta command that does the same.
 pub fn write_add(item: &Item, value: &[u8], out: &mut dyn Write) -> io::Result<()> {
     let (flags, end, bytes) = (item.flags, item.expires_unix_s, value.len());
-    if is_plain_key(&item.key) {
+    if key_is_valid(&item.key) {
         out.write_all(b"add ")?;
         out.write_all(&item.key)?;
         write!(out, " {flags} {end} {bytes}\r\n")?;
@@ -133,38 +120,10 @@ pub fn write_json(item: &Item, value: &[u8], out: &mut dyn Write) -> io::Result<
     out.write_all(b"\n")
 }
 
-fn percent_decode(text: &[u8]) -> Option<Vec<u8>> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        if *byte == b'%' {
-            let (digits, after) = rest.split_at_checked(2)?;
-            rest = after;
-            let digit = |at: usize| char::from(digits[at]).to_digit(16);
-            bytes.push((digit(0)? * 16 + digit(1)?) as u8);
-        } else {
-            bytes.push(*byte);
-        }
-    }
-    Some(bytes)
-}
-
 fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
-    for group in bytes.chunks(3) {
-        let byte = |at: usize| u32::from(group.get(at).copied().unwrap_or(0));
-        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
-        for digit in 0..4 {
-            text.push(if digit <= group.len() {
-                char::from(DIGITS[(bits >> (18 - 6 * digit) & 63) as usize])
-            } else {
-                '='
-            });
-        }
-    }
-    text
+    let mut text = Vec::new();
+    push_base64(&mut text, bytes);
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 #[cfg(test)]

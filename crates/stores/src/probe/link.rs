@@ -186,3 +186,11 @@ impl<C> Kept<C> {
         Ok(answer)
     }
 }
+
+/// A problem with a next step, where it has none of its own.
+pub fn or_next(problem: Problem, step: &str) -> Problem {
+    match problem.next_step {
+        Some(_) => problem,
+        None => problem.next(step),
+    }
+}

@@ -1,7 +1,12 @@
-//! What must hold for any parser.
+//! What must hold for any parser, and what was captured from real servers.
+
+#![allow(dead_code)]
 
 use proptest::prelude::*;
 use roundtrip_wire::Parsed;
+use std::path::PathBuf;
+
+const VECTORS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/vectors");
 
 /// Of every beginning of the bytes the answer is the answer of the whole, or that more is needed.
 pub fn same_at_every_split<T: PartialEq + std::fmt::Debug>(
@@ -29,4 +34,21 @@ pub fn took_and_skip<T>(parsed: Parsed<T>) -> (Option<usize>, Option<usize>) {
         Parsed::NeedMore => (None, None),
         Parsed::Bad(bad) => (None, bad.skip),
     }
+}
+
+/// A captured message.
+pub fn vector(name: &str) -> Vec<u8> {
+    let path = PathBuf::from(VECTORS).join(name);
+    std::fs::read(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// The names of captured messages in a folder, in order.
+pub fn vectors(folder: &str, ending: &str) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(PathBuf::from(VECTORS).join(folder))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(ending))
+        .collect();
+    names.sort();
+    names
 }

@@ -37,3 +37,11 @@ take meta_set_binary 'ms YSBi 1 b\r\nx\r\n'
 take metadump 'lru_crawler metadump all\r\n'
 take stats 'stats\r\n'
 take stats_slabs 'stats slabs\r\n'
+# What the floor does not do, so that it is not held against it.
+also() { take "$@"; }
+also gat 'set gat 3 0 2\r\nhi\r\ngat 60 gat nobody\r\ngats 60 gat\r\n'
+also meta_debug 'me gat\r\nme nobody\r\n'
+also meta_quiet 'mg nobody v q O1\r\nmg gat v q k O2\r\nmd nobody q O3\r\nms gat 2 q\r\nok\r\nmn\r\n'
+also meta_key 'ms YQBi 1 b\r\nx\r\nmg YQBi b k v\r\n'
+also whole_server 'verbosity 0\r\nflush_all\r\nverbosity 0 noreply\r\n'
+also no_such_dump 'lru_crawler metadump 999\r\n'

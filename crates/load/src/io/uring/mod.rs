@@ -12,6 +12,8 @@
 #![allow(unsafe_code)]
 
 mod buffers;
+mod face;
+mod ring;
 mod slot;
 #[cfg(test)]
 mod tests;
@@ -20,23 +22,15 @@ use super::{Io, Sink};
 use crate::clock::now_ns;
 use crate::outcome::ErrorKind;
 use buffers::{Buffers, GROUP};
-use io_uring::types::{CancelBuilder, Fd, SubmitArgs, Timespec};
+use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
+use ring::{Heard, own_ring, passing};
 use slot::{Request, Sending, Slot, Tag};
-use std::fmt;
 use std::io;
 use std::mem::ManuallyDrop;
-use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// Requests that may be queued before the kernel is told of them. This ring and the next are gone
-/// through in a circle, and so are no larger than is useful.
-const QUEUE: std::ops::RangeInclusive<usize> = 8..=1024;
-/// Completions that fit: each connection's receive and send, and some more.
-const COMPLETIONS: std::ops::RangeInclusive<usize> = 64..=32 << 10;
-/// Fewer buffers stay in the processor's caches; more make it rarer that none is free.
-const BUFFERS: std::ops::RangeInclusive<usize> = 64..=4096;
 /// How long the end waits for requests that are still with the kernel.
 const LAST_WAIT: Duration = Duration::from_secs(1);
 
@@ -373,195 +367,4 @@ impl Uring {
         }
         Ok(())
     }
-}
-
-impl Io for Uring {
-    fn name(&self) -> &'static str {
-        "io_uring"
-    }
-
-    fn take_up(&mut self) -> io::Result<()> {
-        if self.taken_up {
-            self.lay_down();
-        }
-        let (ring, buffers) = own_ring(self.slots.len())?;
-        // The other ring was laid down, or never used: nothing of it is with the kernel.
-        self.ring = ring;
-        if self.standing == 0 {
-            // SAFETY: so no request can pick one of these buffers, and they are replaced here.
-            unsafe { ManuallyDrop::drop(&mut self.buffers) };
-        }
-        self.buffers = ManuallyDrop::new(buffers);
-        (self.standing, self.ticking, self.taken_up) = (0, false, true);
-        for slot in 0..self.slots.len() {
-            if !self.slots[slot].lost {
-                self.arm(slot);
-                self.depart(slot);
-            }
-        }
-        Ok(())
-    }
-
-    fn lay_down(&mut self) {
-        let any = opcode::AsyncCancel2::new(CancelBuilder::any()).build();
-        self.push(&any.user_data(TICK_TAG.pack()));
-        // Nothing is asked for anew.
-        self.taken_up = false;
-        let mut keeper = Keeper(std::mem::take(&mut self.untold));
-        // A receive that could not be taken back would be a second one beside the next thread's.
-        if self.settle(&mut keeper).is_err() {
-            for slot in 0..self.slots.len() {
-                self.lose(slot, ErrorKind::Connection, &mut keeper);
-            }
-        }
-        self.untold = keeper.0;
-    }
-
-    fn add(&mut self, socket: OwnedFd) -> io::Result<usize> {
-        self.slots.push(Slot::new(socket));
-        let slot = self.slots.len() - 1;
-        if self.taken_up {
-            self.arm(slot);
-        }
-        Ok(slot)
-    }
-
-    fn replace(&mut self, slot: usize, socket: OwnedFd) -> io::Result<()> {
-        self.hand_over()?;
-        if !self.slots[slot].lost {
-            self.end(slot);
-        }
-        self.slots[slot].begin_life(socket);
-        self.untold.retain(|(untold, _)| *untold != slot);
-        if self.taken_up {
-            self.arm(slot);
-        }
-        Ok(())
-    }
-
-    #[inline]
-    fn output(&mut self, slot: usize) -> &mut Vec<u8> {
-        &mut self.slots[slot].output
-    }
-
-    #[inline]
-    fn flush(&mut self, slot: usize) {
-        self.depart(slot);
-    }
-
-    fn wait(&mut self, until_ns: Option<u64>, sink: &mut impl Sink) -> io::Result<()> {
-        for (slot, kind) in self.untold.drain(..) {
-            sink.lost(slot, kind);
-        }
-        self.enter(until_ns)?;
-        self.look(sink)?;
-        self.over();
-        let mut eager = std::mem::take(&mut self.eager);
-        eager.drain(..).for_each(|slot| self.depart(slot));
-        self.eager = eager;
-        let mut unarmed = std::mem::take(&mut self.unarmed);
-        for slot in unarmed.drain(..) {
-            if self.taken_up && !self.slots[slot].lost {
-                self.arm(slot);
-            }
-        }
-        self.unarmed = unarmed;
-        Ok(())
-    }
-}
-
-impl fmt::Debug for Uring {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Uring")
-            .field("slots", &self.slots.len())
-            .field("standing", &self.standing)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Drop for Uring {
-    fn drop(&mut self) {
-        let _ = self.hand_over();
-        (0..self.slots.len()).for_each(|slot| self.end(slot));
-        // Memory that the kernel may still write to is left to it for ever.
-        if self.settle(&mut Heard::default()).is_ok() {
-            // SAFETY: nothing is with the kernel, and the buffers are not used after this.
-            unsafe { ManuallyDrop::drop(&mut self.buffers) };
-        } else {
-            std::mem::forget(std::mem::take(&mut self.held));
-        }
-    }
-}
-
-/// A ring of this thread's own, with its buffers.
-fn own_ring(connections: usize) -> io::Result<(IoUring, Buffers)> {
-    let ring = ring(connections)?;
-    if !ring.params().is_feature_skip_cqe_on_success() || !ring.params().is_feature_ext_arg() {
-        return Err(io::ErrorKind::Unsupported.into());
-    }
-    let count = (connections * 2)
-        .clamp(*BUFFERS.start(), *BUFFERS.end())
-        .next_power_of_two();
-    let buffers = Buffers::register(&ring.submitter(), count as u16)?;
-    Ok((ring, buffers))
-}
-
-/// A ring, with as much as the kernel has of what makes it cheap for a thread alone.
-fn ring(connections: usize) -> io::Result<IoUring> {
-    let size = |each: usize, limits: std::ops::RangeInclusive<usize>| {
-        (connections * each)
-            .clamp(*limits.start(), *limits.end())
-            .next_power_of_two() as u32
-    };
-    let (queue, completions) = (size(1, QUEUE), size(4, COMPLETIONS));
-    let alone = IoUring::builder()
-        .setup_single_issuer()
-        .setup_defer_taskrun()
-        .setup_coop_taskrun()
-        .setup_submit_all()
-        .setup_cqsize(completions)
-        .build(queue);
-    alone.or_else(|_| IoUring::builder().setup_cqsize(completions).build(queue))
-}
-
-/// Reasons to come back from the kernel that are no failures.
-fn passing(entered: io::Result<usize>) -> io::Result<()> {
-    match entered.as_ref().err().and_then(io::Error::raw_os_error) {
-        Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => Ok(()),
-        _ => entered.map(drop),
-    }
-}
-
-/// Leaves what comes to be read later, and remembers what was lost.
-struct Keeper(Vec<(usize, ErrorKind)>);
-
-impl Sink for Keeper {
-    fn arrived(&mut self, _: usize, _: &[u8], _: u64, _: &mut Vec<u8>) -> Result<usize, ErrorKind> {
-        Ok(0)
-    }
-
-    fn lost(&mut self, slot: usize, kind: ErrorKind) {
-        self.0.push((slot, kind));
-    }
-}
-
-/// Counts what comes.
-#[derive(Default)]
-struct Heard {
-    bytes: usize,
-}
-
-impl Sink for Heard {
-    fn arrived(
-        &mut self,
-        _: usize,
-        bytes: &[u8],
-        _: u64,
-        _: &mut Vec<u8>,
-    ) -> Result<usize, ErrorKind> {
-        self.bytes += bytes.len();
-        Ok(bytes.len())
-    }
-
-    fn lost(&mut self, _: usize, _: ErrorKind) {}
 }

@@ -25,26 +25,30 @@ impl Format for Terminal {
     }
 
     fn render(&self, document: &Document, options: &RenderOptions) -> Vec<u8> {
-        let view = View::new(document);
-        let mut screen = Screen::new(options);
-        screen.wrap(&words_of(&view.title, Style::Title), 0, 0);
-        if !view.question.is_empty() {
-            screen.wrap(&words_of(&view.question, Style::Plain), 0, 0);
-        }
-        screen.wrap(&words_of(&view.byline, Style::Dim), 0, 0);
-        for chapter in &view.chapters {
-            screen.blank();
-            screen.wrap(&words_of(&chapter.title, Style::Title), 0, 0);
-            for (i, shown) in chapter.blocks.iter().enumerate() {
-                let before = i.checked_sub(1).and_then(|i| chapter.blocks.get(i));
-                if before.is_some_and(|before| apart(before, shown)) {
-                    screen.blank();
-                }
-                block(&mut screen, shown);
-            }
-        }
-        screen.finish()
+        render(&View::new(document), options)
     }
+}
+
+/// A view as text.
+pub fn render(view: &View, options: &RenderOptions) -> Vec<u8> {
+    let mut screen = Screen::new(options);
+    screen.wrap(&words_of(&view.title, Style::Title), 0, 0);
+    if !view.question.is_empty() {
+        screen.wrap(&words_of(&view.question, Style::Plain), 0, 0);
+    }
+    screen.wrap(&words_of(&view.byline, Style::Dim), 0, 0);
+    for chapter in &view.chapters {
+        screen.blank();
+        screen.wrap(&words_of(&chapter.title, Style::Title), 0, 0);
+        for (i, shown) in chapter.blocks.iter().enumerate() {
+            let before = i.checked_sub(1).and_then(|i| chapter.blocks.get(i));
+            if before.is_some_and(|before| apart(before, shown)) {
+                screen.blank();
+            }
+            block(&mut screen, shown);
+        }
+    }
+    screen.finish()
 }
 
 /// Whether an empty line helps between two blocks.

@@ -1,18 +1,20 @@
 //! The probe of a memcached: witnesses, and the removal of named keys.
 
-use super::{Connection, MAX_BATCH_BYTES, MAX_KEY_BYTES, is_plain_key};
+use super::Connection;
+use crate::probe::link::{Kept, MAX_BATCH_BYTES};
 use crate::probe::{Identity, Probe};
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::record::Counters;
 use roundtrip_model::{Kind, Problem, Result};
+use roundtrip_wire::memcached::{MAX_KEY_BYTES, Request, key_is_valid};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The probe of a memcached, or of what speaks as it.
 pub struct MemcachedProbe {
     endpoint: Endpoint,
     answer_within: Duration,
-    connection: Option<Connection>,
+    connection: Kept<Connection>,
 }
 
 impl MemcachedProbe {
@@ -21,29 +23,14 @@ impl MemcachedProbe {
         MemcachedProbe {
             endpoint: endpoint.clone(),
             answer_within,
-            connection: None,
+            connection: Kept::new(answer_within),
         }
     }
 
-    /// Asks on the open connection. One that fails is closed: a late answer to this question must
-    /// not be taken for the answer to the next.
     fn ask<T>(&mut self, question: impl Fn(&mut Connection) -> Result<T>) -> Result<T> {
-        if let Some(open) = &mut self.connection {
-            let asked = Instant::now();
-            match question(open) {
-                Ok(answer) => return Ok(answer),
-                // The server may have closed an idle connection; one that hangs stays hung.
-                Err(problem) if asked.elapsed() >= self.answer_within => {
-                    self.connection = None;
-                    return Err(problem);
-                }
-                Err(_) => self.connection = None,
-            }
-        }
-        let mut fresh = Connection::open(&self.endpoint, self.answer_within)?;
-        let answer = question(&mut fresh)?;
-        self.connection = Some(fresh);
-        Ok(answer)
+        let (endpoint, within) = (&self.endpoint, self.answer_within);
+        self.connection
+            .ask(|| Connection::open(endpoint, within), question)
     }
 }
 
@@ -74,13 +61,15 @@ impl Probe for MemcachedProbe {
         let mut connection = Connection::open(&self.endpoint, self.answer_within)?;
         let (mut deleted, mut count, mut requests) = (0, 0, Vec::new());
         for key in keys {
-            if !is_plain_key(&key) {
+            if !key_is_valid(&key) {
                 let what = "a key to delete has bytes that memcached's text protocol cannot carry";
                 return Err(Problem::new(Kind::Internal, what));
             }
-            requests.extend_from_slice(b"delete ");
-            requests.extend_from_slice(&key);
-            requests.extend_from_slice(b"\r\n");
+            let delete = Request::Delete {
+                key: &key,
+                noreply: false,
+            };
+            delete.write(&mut requests);
             count += 1;
             if requests.len() + MAX_KEY_BYTES >= MAX_BATCH_BYTES {
                 deleted += connection.delete_batch(&requests, count)?;

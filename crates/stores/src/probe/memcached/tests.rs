@@ -1,7 +1,9 @@
 use super::*;
 use crate::probe::Probe;
 use proptest::prelude::*;
+use roundtrip_model::Kind;
 use roundtrip_model::record::Counters;
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 
@@ -79,21 +81,20 @@ fn stats_without_an_end_are_limited() {
 
 #[test]
 fn a_value_is_taken_by_its_length_and_checked_at_its_end() {
-    let value = |answer: &[u8], bytes: u64| {
-        let mut connection = Connection::open(
-            &serve(vec![answer.to_vec()], false),
-            Duration::from_secs(60),
-        )
-        .unwrap();
-        connection.send(b"mg\r\n").unwrap();
-        let mut value = Vec::new();
-        connection.value(bytes, &mut value).map(|()| value)
+    let value = |answer: &[u8]| {
+        let endpoint = serve(vec![answer.to_vec()], false);
+        let mut connection = Connection::open(&endpoint, Duration::from_secs(60)).unwrap();
+        connection.send(b"mg k v\r\n").unwrap();
+        connection.reply("mg", |reply| match reply {
+            Reply::MetaValue { value, .. } => Some(value.to_vec()),
+            _ => None,
+        })
     };
-    assert_eq!(value(b"a\r\nb\r\nEND\r\n", 4).unwrap(), b"a\r\nb");
-    assert_eq!(value(b"\r\n", 0).unwrap(), b"");
-    assert!(value(b"abcd\r\n", 3).is_err());
-    assert!(value(b"abc", 3).is_err());
-    assert!(value(b"abc\r\n", u64::MAX - 1).is_err());
+    assert_eq!(value(b"VA 4\r\na\r\nb\r\nEND\r\n").unwrap(), b"a\r\nb");
+    assert_eq!(value(b"VA 0\r\n\r\n").unwrap(), b"");
+    assert!(value(b"VA 3\r\nabcd\r\n").is_err());
+    assert!(value(b"VA 3\r\nabc").is_err());
+    assert!(value(b"VA 1073741825\r\n").is_err());
 }
 
 #[test]
