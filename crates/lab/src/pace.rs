@@ -16,6 +16,8 @@ const LATE_SHARE: f64 = 0.1;
 const HELD_SHARE: f64 = 0.99;
 /// A shortfall is the generator's own from this share of it.
 const OWN_SHARE: f64 = 0.5;
+/// A generator whose threads worked for this share of the time had no time left.
+const BUSY_SHARE: f64 = 0.9;
 /// The longest line of a schedule.
 const MAX_LINE_BYTES: usize = 64;
 
@@ -98,6 +100,17 @@ pub fn kept(record: &PhaseRecord, planned: Duration) -> Kept {
         return Kept::Yes;
     }
     let share = 100.0 * planned_ns / record.wall_ns as f64;
+    // Behind its moments it waits for replies and for nothing else: who then never waits is what
+    // the others wait for, though each op starts as soon as it has a place.
+    if let Some(busy) = busy_share(record)
+        && busy >= BUSY_SHARE
+    {
+        return Kept::Void(format!(
+            "the generator of phase `{name}` was the bottleneck: it kept {share:.1}% of its rate, \
+             and worked for {:.1}% of the time",
+            100.0 * busy
+        ));
+    }
     match late.max_ns as f64 >= OWN_SHARE * short_ns {
         true => Kept::Void(format!(
             "the generator of phase `{name}` was the bottleneck: it kept {share:.1}% of its rate, \
@@ -109,6 +122,16 @@ pub fn kept(record: &PhaseRecord, planned: Duration) -> Kept {
              every place in flight was taken"
         )),
     }
+}
+
+/// For which share of the time the threads of the generator worked, where that is known.
+fn busy_share(record: &PhaseRecord) -> Option<f64> {
+    let threads = match &record.carried {
+        Some(carried) => carried.threads,
+        None => record.concurrency,
+    };
+    let had_ns = record.wall_ns as f64 * f64::from(threads);
+    (had_ns > 0.0).then_some((record.user_ns? + record.sys_ns?) as f64 / had_ns)
 }
 
 #[cfg(test)]

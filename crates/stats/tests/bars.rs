@@ -12,6 +12,19 @@ fn tally(scenario: &Scenario) -> Tally {
     Simulator::default().tally(scenario, 1, EXPERIMENTS)
 }
 
+/// What is simulated is what METHOD.md holds the method to, in a run as an experiment file has it
+/// that says nothing of its looks.
+#[test]
+fn the_bars_are_those_of_the_method() {
+    for noise in [Noise::Normal, Noise::HeavyTailed] {
+        let bar = Scenario::bar(1.05, noise);
+        assert_eq!((bar.trial_sd, bar.drift, bar.delta), (0.03, 0.20, 0.05));
+        assert_eq!((bar.max_blocks, bar.budget_blocks), (40, None));
+        assert_eq!(bar.true_ratios, [1.05]);
+    }
+    assert_eq!(EXPERIMENTS, 1000);
+}
+
 fn no_winner_between_identical_variants(scenario: &Scenario) -> Tally {
     let tally = tally(scenario);
     assert!(
@@ -30,6 +43,8 @@ fn slower_is_found(scenario: &Scenario) -> Tally {
         tally.slower
     );
     covered(&tally);
+    let most = u64::from(EXPERIMENTS) * u64::from(scenario.max_blocks);
+    assert!(tally.blocks <= most, "beyond the default budget: {tally:?}");
     tally
 }
 

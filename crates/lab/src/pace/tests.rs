@@ -37,6 +37,22 @@ fn a_server_that_cannot_keep_up_is_told_and_is_no_fault_of_the_generator() {
     assert_eq!(kept(&closed, Duration::ZERO), Kept::Yes);
 }
 
+/// Every place was taken, so that no op was late; but it was the generator that took the time.
+#[test]
+fn a_generator_that_never_waits_and_falls_behind_voids_the_trial() {
+    let mut busy = record(2000, 0, 0);
+    (busy.user_ns, busy.sys_ns) = (Some(5_000_000_000), Some(9_500_000_000));
+    // 14.5 s of work in 2 s of 8 processes: 91%.
+    let void = kept(&busy, PLANNED);
+    assert!(matches!(void, Kept::Void(why) if why.contains("worked for 90.6% of the time")));
+    busy.sys_ns = Some(9_300_000_000);
+    assert!(matches!(kept(&busy, PLANNED), Kept::ServerBehind(_)));
+    // With its rate kept, it may look for its moments without a rest.
+    let mut kept_rate = record(1001, 0, 0);
+    (kept_rate.user_ns, kept_rate.sys_ns) = (Some(8_000_000_000), Some(0));
+    assert_eq!(kept(&kept_rate, PLANNED), Kept::Yes);
+}
+
 #[test]
 fn at_a_slow_rate_more_lateness_is_allowed() {
     // 10,000 ops in 1,000 s: 100 ms apart, so 10 ms.
