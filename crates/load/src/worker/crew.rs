@@ -1,4 +1,4 @@
-//! The threads of a phase: each is pinned, they start at one agreed moment, and what they give is
+//! The threads of a phase: each of several is pinned, they start at one agreed moment, and what they give is
 //! put together.
 
 use super::WorkerError;
@@ -69,7 +69,11 @@ pub(super) fn run<M: Send>(
     members: Vec<M>,
     work: impl Fn(usize, M, &Start) -> Result<Part, WorkerError> + Sync,
 ) -> Result<Vec<Part>, WorkerError> {
-    let cpus = allowed_cpus();
+    // A single thread stays where the host put the process, which may be anywhere.
+    let cpus = match members.len() {
+        0 | 1 => Vec::new(),
+        _ => allowed_cpus(),
+    };
     let (work, start) = (&work, &Start::of(members.len()));
     std::thread::scope(|scope| {
         let threads: Vec<_> = members
