@@ -150,7 +150,6 @@ impl Service {
     #[inline]
     fn get_one(&mut self, key: &[u8], cas: bool, out: &mut Vec<u8>) {
         let now_ms = self.memory.now_ms;
-        self.counters.cmd_get += 1;
         let Some(item) = self.memory.find(key) else {
             self.counters.get_misses += 1;
             return;

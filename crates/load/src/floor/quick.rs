@@ -24,7 +24,6 @@ impl Service {
         item.read_at(now_ms);
         out.extend_from_slice(item.whole_reply());
         self.counters.requests += 1;
-        self.counters.cmd_get += 1;
         self.counters.get_hits += 1;
         Some(b"get ".len() + end + b"\r\n".len())
     }
@@ -54,6 +53,7 @@ impl Service {
         // No RESP3 in this: it says a string as RESP2 does.
         item.push_bulk(out);
         self.counters.requests += 1;
+        self.counters.get_hits += 1;
         self.counters.keyspace_hits += 1;
         self.calls[GET].calls += 1;
         Some(GET_OF.len() + end + b"\r\n".len())
