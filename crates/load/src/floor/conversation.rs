@@ -83,6 +83,19 @@ impl Conversation {
         }
     }
 
+    /// Moves what is to be sent, all of it, to whoever sends it.
+    #[inline]
+    pub(super) fn take_unsent(&mut self, into: &mut Vec<u8>) {
+        give_back(into);
+        std::mem::swap(&mut self.output, into);
+    }
+
+    /// Whether nothing is to be done when what was said is sent.
+    #[inline]
+    pub(super) fn is_at_rest(&self) -> bool {
+        !self.full && !self.closing
+    }
+
     /// Whether nothing more is to be said once all is sent.
     pub(super) fn is_over(&self) -> bool {
         self.closing && self.unsent().is_empty()

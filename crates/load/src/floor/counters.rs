@@ -71,6 +71,7 @@ impl Service {
         let pid = rustix::process::getpid().as_raw_nonzero().to_string();
         stat("pid", &pid);
         stat("version", super::answer::VERSION);
+        stat("io", self.io);
         if let Some(usage) = usage::now() {
             let seconds = |ns: u64| format!("{}.{:06}", ns / 1_000_000_000, ns / 1000 % 1_000_000);
             stat("rusage_user", &seconds(usage.user_ns));

@@ -20,16 +20,17 @@ mod quick;
 mod resp;
 mod server;
 mod socket;
+mod uring;
 
-pub use options::{Delay, FloorOptions, Listen, Protocols, Stall, parse_duration};
+pub use options::{Delay, FloorOptions, IoChoice, Listen, Protocols, Stall, parse_duration};
 pub use server::Floor;
 
 use roundtrip_model::Result;
 
 /// Serves until the process is ended: binds, says where it listens (`127.0.0.1:PORT` or the path
-/// of a socket), and answers. Returns only with a problem.
+/// of a socket) and how bytes travel, and answers. Returns only with a problem.
 pub fn run_floor(options: FloorOptions, on_ready: impl FnOnce(&str)) -> Result<()> {
     let floor = Floor::bind(options)?;
-    on_ready(floor.address());
+    on_ready(&format!("{} over {}", floor.address(), floor.io()));
     floor.serve()
 }

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 pub fn run(args: &FloorArgs) -> Result<()> {
     let options = FloorOptions {
         protocols: args.protocol.parse()?,
+        io: args.io.parse()?,
         delay: args.delay.as_deref().map(str::parse).transpose()?,
         stall: args.stall.as_deref().map(str::parse).transpose()?,
         garble: args.garble,
