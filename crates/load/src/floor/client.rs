@@ -124,7 +124,11 @@ impl Client {
             if unsent.is_empty() {
                 break;
             }
-            match send(&self.socket, unsent, SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
+            match send(
+                &self.socket,
+                unsent,
+                SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
+            ) {
                 Ok(sent) => {
                     self.conversation.was_sent(sent);
                     service.counters.bytes_written += sent as u64;

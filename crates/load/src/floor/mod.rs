@@ -27,10 +27,9 @@ pub use server::Floor;
 
 use roundtrip_model::Result;
 
-/// Serves until the process is ended: binds, says where it listens (`127.0.0.1:PORT` or the path
-/// of a socket) and how bytes travel, and answers. Returns only with a problem.
-pub fn run_floor(options: FloorOptions, on_ready: impl FnOnce(&str)) -> Result<()> {
+/// Serves until the process is ended: binds, says that it listens, and answers. Returns only with a problem.
+pub fn run_floor(options: FloorOptions, on_ready: impl FnOnce(&Floor)) -> Result<()> {
     let floor = Floor::bind(options)?;
-    on_ready(&format!("{} over {}", floor.address(), floor.io()));
+    on_ready(&floor);
     floor.serve()
 }

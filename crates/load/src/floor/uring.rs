@@ -13,6 +13,7 @@
 use super::answer::Service;
 use super::clients::Clients;
 use super::conversation::Conversation;
+use super::counters::Counters;
 use super::options::FloorOptions;
 use super::socket::Listener;
 use crate::clock;
@@ -26,6 +27,9 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
 /// So many connections the ring is sized for; more are served, with more calls.
 const USUAL_CONNECTIONS: usize = 128;
+
+/// Buffers besides one for each connection.
+const SPARE_BUFFERS: usize = 4;
 
 /// What completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,9 +107,13 @@ impl Client {
         Fd(self.socket.as_raw_fd())
     }
 
-    /// Ends it. A shut socket completes what the kernel holds of it.
-    fn lose(&mut self) {
-        self.lost = true;
+    /// Ends it, which is counted before the other side can know. A shut socket completes what the
+    /// kernel holds of it.
+    fn lose(&mut self, counters: &mut Counters) {
+        if std::mem::replace(&mut self.lost, true) {
+            return;
+        }
+        counters.curr_connections -= 1;
         let _ = shutdown(&self.socket, Shutdown::Both);
     }
 }
@@ -120,6 +128,9 @@ pub(super) struct Server<'a> {
     /// Connections with a send in the queue.
     queued: Vec<usize>,
     completions: Vec<cqueue::Entry>,
+    /// Buffers that the kernel does not have: it goes through all that it has in a circle, so that
+    /// more than are needed would take the room of other things in the processor's caches.
+    kept_back: Vec<u16>,
     /// Whether something is to be done once the queue was taken, whatever comes.
     hurried: bool,
     listening: bool,
@@ -133,10 +144,11 @@ impl<'a> Server<'a> {
         options: &FloorOptions,
         service: Service,
     ) -> io::Result<Server<'a>> {
-        let (ring, buffers) = own_ring(USUAL_CONNECTIONS)?;
+        let (ring, buffers) = own_ring(USUAL_CONNECTIONS, 0)?;
         Ok(Server {
             listener,
             ring,
+            kept_back: (0..buffers.count()).collect(),
             buffers,
             clients: Clients::new(options.connections),
             touched: Vec::new(),
@@ -240,6 +252,13 @@ impl<'a> Server<'a> {
                 .add(&mut self.service.counters, |_| Some(Client::new(socket)));
             self.touched.extend(made);
         }
+        let circling = usize::from(self.buffers.count()) - self.kept_back.len();
+        let wanted = (self.service.counters.curr_connections as usize + SPARE_BUFFERS)
+            .saturating_sub(circling);
+        let from = self.kept_back.len().saturating_sub(wanted);
+        for buffer in self.kept_back.drain(from..) {
+            self.buffers.give_back(buffer);
+        }
     }
 
     #[inline]
@@ -258,7 +277,7 @@ impl<'a> Server<'a> {
                 // It was told to end, or all buffers were taken, which are free again after this.
                 _ if [libc::ECANCELED, libc::ENOBUFS, libc::EINTR].contains(&-result) => {}
                 0 => client.finished = true,
-                _ => client.lose(),
+                _ => client.lose(&mut self.service.counters),
             }
             self.touched.push(slot);
         }
@@ -276,7 +295,7 @@ impl<'a> Server<'a> {
         match result {
             0.. => client.sent += result as usize,
             _ if result == -libc::EAGAIN || result == -libc::EINTR => {}
-            _ => client.lose(),
+            _ => client.lose(&mut self.service.counters),
         }
         if client.lost || client.sent >= client.departing.len() {
             client.sending = Sending::Idle;
@@ -309,11 +328,11 @@ impl<'a> Server<'a> {
         }
         let over = client.finished && client.sending != Sending::Queued
             || idle && client.conversation.is_over();
-        if over && !client.lost {
-            client.lose();
+        if over {
+            client.lose(&mut self.service.counters);
         }
         if client.lost && idle && client.receiving == Receiving::Off {
-            self.clients.remove(slot, &mut self.service.counters);
+            self.clients.free(slot);
             return;
         }
         self.arm_or_not(slot);

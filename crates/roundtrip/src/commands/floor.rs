@@ -18,9 +18,9 @@ pub fn run(args: &FloorArgs) -> Result<()> {
         slow_read: args.slow_read,
         ..FloorOptions::new(args.listen.parse::<Listen>()?)
     };
-    load::run_floor(options, |address| {
+    load::run_floor(options, |floor| {
         // Whoever reads the address may be gone; the floor serves all the same.
-        let _ = output::line(address);
+        let _ = output::line(&format!("{} over {}", floor.address(), floor.io()));
     })
 }
 

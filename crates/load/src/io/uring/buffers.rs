@@ -31,8 +31,12 @@ pub(crate) struct Buffers {
 }
 
 impl Buffers {
-    /// Makes `count` buffers, a power of two, and registers them.
-    pub(super) fn register(submitter: &Submitter<'_>, count: u16) -> io::Result<Buffers> {
+    /// Makes `count` buffers, a power of two, and registers them; the kernel gets the first few.
+    pub(super) fn register(
+        submitter: &Submitter<'_>,
+        count: u16,
+        circling: u16,
+    ) -> io::Result<Buffers> {
         // SAFETY: neither layout has a size of 0.
         let (ring, data) = unsafe {
             (
@@ -52,9 +56,14 @@ impl Buffers {
         // SAFETY: the ring is page-aligned memory of `count` entries. It is freed by `drop` alone,
         // which the owner lets run only after the ring of requests has no request left.
         unsafe { submitter.register_buf_ring_with_flags(ring as u64, count, GROUP, 0)? };
-        (0..count).for_each(|id| buffers.give_back(id));
+        (0..circling.min(count)).for_each(|id| buffers.give_back(id));
         buffers.publish();
         Ok(buffers)
+    }
+
+    /// How many there are.
+    pub(crate) fn count(&self) -> u16 {
+        self.count
     }
 
     /// What was received into a buffer.

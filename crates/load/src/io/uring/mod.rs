@@ -82,7 +82,7 @@ impl Uring {
     }
 
     fn build(connections: usize) -> io::Result<Uring> {
-        let (ring, buffers) = own_ring(connections)?;
+        let (ring, buffers) = own_ring(connections, u16::MAX)?;
         Ok(Uring {
             ring,
             buffers: ManuallyDrop::new(buffers),
