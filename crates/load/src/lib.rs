@@ -17,5 +17,7 @@ mod protocol;
 mod usage;
 mod worker;
 
-pub use floor::{Delay, FloorOptions, Listen, Protocols, Stall, parse_duration, run_floor};
+pub use floor::{
+    Delay, FloorOptions, IoChoice, Listen, Protocols, Stall, parse_duration, run_floor,
+};
 pub use worker::serve_worker;

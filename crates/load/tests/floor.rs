@@ -172,7 +172,10 @@ fn it_says_where_it_listens_and_listens_on_this_machine_only() {
     let options = FloorOptions::new("127.0.0.1:0".parse().unwrap());
     let (said, hears) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
-        run_floor(options, |address| said.send(address.to_owned()).unwrap()).unwrap();
+        run_floor(options, |floor| {
+            said.send(floor.address().to_owned()).unwrap()
+        })
+        .unwrap();
     });
     let address = hears.recv().unwrap();
     assert_eq!(counter(&address, "curr_connections"), 1);

@@ -290,6 +290,9 @@ pub struct FloorArgs {
     /// What to speak: memcached, resp, or both on one port
     #[arg(long, default_value = "memcached,resp", value_name = "PROTOCOLS")]
     pub protocol: String,
+    /// How bytes travel: auto, epoll or io_uring; what is late or wrong goes over epoll
+    #[arg(long, default_value = "auto", value_name = "IO")]
+    pub io: String,
     /// Delay every answer: constant:200us, or two:100us,5ms,1%
     #[arg(long, value_name = "DELAY")]
     pub delay: Option<String>,

@@ -31,6 +31,8 @@ pub(super) struct Service {
     /// Whether nothing is done wrong, and answers may take the shortest way.
     pub(super) is_plain: bool,
     pub(super) protocols: Protocols,
+    /// How bytes travel.
+    pub(super) io: &'static str,
     /// Of the connections that speak RESP.
     pub(super) last_id: u64,
     /// Used again for the flags of each meta reply.
@@ -38,7 +40,7 @@ pub(super) struct Service {
 }
 
 impl Service {
-    pub(super) fn new(options: &FloorOptions) -> Service {
+    pub(super) fn new(options: &FloorOptions, io: &'static str) -> Service {
         let mut memory = Memory::new(options.limit_bytes);
         memory.now_ms = clock::unix_ms();
         let faults = Faults::new(options, clock::now_ns());
@@ -50,6 +52,7 @@ impl Service {
             calls: [Calls::default(); COMMANDS.len()],
             last_id: 0,
             protocols: options.protocols,
+            io,
             faults,
             flags: Vec::new(),
         }
@@ -150,7 +153,6 @@ impl Service {
     #[inline]
     fn get_one(&mut self, key: &[u8], cas: bool, out: &mut Vec<u8>) {
         let now_ms = self.memory.now_ms;
-        self.counters.cmd_get += 1;
         let Some(item) = self.memory.find(key) else {
             self.counters.get_misses += 1;
             return;

@@ -93,7 +93,6 @@ impl Service {
     fn meta_get(&mut self, asked: Asked<'_>, said: &mut Vec<u8>, out: &mut Vec<u8>) -> Option<()> {
         let Asked { key, flags, .. } = asked;
         let expires = optional(flags, b'T')?;
-        self.counters.cmd_get += 1;
         if let Some(expires) = expires {
             self.touch(key, expires);
         }

@@ -98,10 +98,8 @@ impl Service {
         let c = &mut self.counters;
         match (decrement, &counted) {
             (_, Counted::NoNumber) => {}
-            (false, Counted::Done(_)) => c.incr_hits += 1,
-            (false, Counted::NotFound) => c.incr_misses += 1,
-            (true, Counted::Done(_)) => c.decr_hits += 1,
-            (true, Counted::NotFound) => c.decr_misses += 1,
+            (is_less, Counted::Done(_)) => c.number_changed(is_less),
+            (is_less, Counted::NotFound) => c.number_missed(is_less),
         }
         counted
     }

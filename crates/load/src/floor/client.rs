@@ -78,7 +78,7 @@ impl Client {
             usize::try_from(rate / SLOW_READS_PER_S)
                 .map_or(chunk.len(), |most| most.clamp(1, chunk.len()))
         });
-        match recv(&self.socket, &mut chunk[..most], RecvFlags::empty()) {
+        match recv(&self.socket, &mut chunk[..most], RecvFlags::DONTWAIT) {
             Ok((_, 0)) => return Life::Ends,
             Ok((_, bytes)) => {
                 self.reads_ns = bytes_per_s
@@ -124,7 +124,11 @@ impl Client {
             if unsent.is_empty() {
                 break;
             }
-            match send(&self.socket, unsent, SendFlags::NOSIGNAL) {
+            match send(
+                &self.socket,
+                unsent,
+                SendFlags::NOSIGNAL | SendFlags::DONTWAIT,
+            ) {
                 Ok(sent) => {
                     self.conversation.was_sent(sent);
                     service.counters.bytes_written += sent as u64;

@@ -47,9 +47,17 @@ impl<T> Clients<T> {
 
     /// Lets a connection go, which closes it.
     pub(super) fn remove(&mut self, number: usize, counters: &mut Counters) {
-        if self.slots.get_mut(number).and_then(Option::take).is_some() {
-            self.free.push(number);
+        if self.free(number) {
             counters.curr_connections -= 1;
         }
+    }
+
+    /// The same of one that no longer counts.
+    pub(super) fn free(&mut self, number: usize) -> bool {
+        let was_there = self.slots.get_mut(number).and_then(Option::take).is_some();
+        if was_there {
+            self.free.push(number);
+        }
+        was_there
     }
 }

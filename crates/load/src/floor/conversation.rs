@@ -83,6 +83,19 @@ impl Conversation {
         }
     }
 
+    /// Moves what is to be sent, all of it, to whoever sends it.
+    #[inline]
+    pub(super) fn take_unsent(&mut self, into: &mut Vec<u8>) {
+        give_back(into);
+        std::mem::swap(&mut self.output, into);
+    }
+
+    /// Whether nothing is to be done when what was said is sent.
+    #[inline]
+    pub(super) fn is_at_rest(&self) -> bool {
+        !self.full && !self.closing
+    }
+
     /// Whether nothing more is to be said once all is sent.
     pub(super) fn is_over(&self) -> bool {
         self.closing && self.unsent().is_empty()
@@ -146,8 +159,9 @@ impl Conversation {
                 break;
             }
             let rest = &bytes[used..];
-            if let Some(took) = self.quick_step(rest, service) {
-                used += took;
+            let quickly = self.answer_quickly(rest, service);
+            if quickly > 0 {
+                used += quickly;
                 continue;
             }
             match self.step(rest, service) {
@@ -158,16 +172,18 @@ impl Conversation {
         used
     }
 
-    /// Answers the request at the front if that is one of the most common and nothing is done
-    /// wrong; says how many bytes it took.
+    /// Answers the requests at the front that are of the most common, if nothing is done wrong;
+    /// says how many bytes they took.
     #[inline]
-    fn quick_step(&mut self, bytes: &[u8], service: &mut Service) -> Option<usize> {
+    fn answer_quickly(&mut self, bytes: &[u8], service: &mut Service) -> usize {
         if !service.is_plain {
-            return None;
+            return 0;
         }
         match &self.language {
-            Language::Resp(session) if session.is_queueing() => None,
-            Language::Resp(_) => service.command_quickly(bytes, &mut self.output),
+            Language::Resp(session) if session.is_queueing() => 0,
+            Language::Resp(session) => {
+                service.command_quickly(bytes, session.null(), &mut self.output)
+            }
             _ => service.get_quickly(bytes, &mut self.output),
         }
     }

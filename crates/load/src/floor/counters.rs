@@ -1,4 +1,5 @@
-//! The counters, under the names that memcached gives them, so that one witness reads both.
+//! The counters, under the names that memcached gives them, so that one witness reads both. They
+//! count what is asked in either protocol: `SET` is a `cmd_set`.
 
 use super::answer::Service;
 use crate::usage;
@@ -7,7 +8,6 @@ use roundtrip_wire::memcached::Reply;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counters {
     pub(super) requests: u64,
-    pub(super) cmd_get: u64,
     pub(super) get_hits: u64,
     pub(super) get_misses: u64,
     pub(super) cmd_set: u64,
@@ -33,6 +33,24 @@ pub(super) struct Counters {
     pub(super) bytes_written: u64,
 }
 
+impl Counters {
+    /// Notes that a number was added to, or taken from.
+    pub(super) fn number_changed(&mut self, is_less: bool) {
+        match is_less {
+            true => self.decr_hits += 1,
+            false => self.incr_hits += 1,
+        }
+    }
+
+    /// Notes that a number that was to be changed was not there.
+    pub(super) fn number_missed(&mut self, is_less: bool) {
+        match is_less {
+            true => self.decr_misses += 1,
+            false => self.incr_misses += 1,
+        }
+    }
+}
+
 /// How often a command of Redis was done, and how often it failed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Calls {
@@ -53,6 +71,7 @@ impl Service {
         let pid = rustix::process::getpid().as_raw_nonzero().to_string();
         stat("pid", &pid);
         stat("version", super::answer::VERSION);
+        stat("io", self.io);
         if let Some(usage) = usage::now() {
             let seconds = |ns: u64| format!("{}.{:06}", ns / 1_000_000_000, ns / 1000 % 1_000_000);
             stat("rusage_user", &seconds(usage.user_ns));
@@ -67,7 +86,7 @@ impl Service {
             ("curr_connections", c.curr_connections),
             ("total_connections", c.total_connections),
             ("rejected_connections", c.rejected_connections),
-            ("cmd_get", c.cmd_get),
+            ("cmd_get", c.get_hits + c.get_misses),
             ("cmd_set", c.cmd_set),
             ("cmd_flush", 0),
             ("cmd_touch", c.cmd_touch),

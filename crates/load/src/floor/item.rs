@@ -15,6 +15,9 @@ const FLAGS: usize = 28;
 const IS_WORD: usize = 32;
 const FETCHED: usize = 33;
 
+/// What the processor fetches at once.
+const LINE_BYTES: usize = 64;
+
 /// What stands before the key in a reply.
 const BEFORE_KEY: &[u8] = b"VALUE ";
 /// Where the key is, then.
@@ -48,8 +51,7 @@ impl Item {
         self.set(KEY_BYTES, (key.len() as u32).to_le_bytes());
         self.set(VALUE_AT, value_at.to_le_bytes());
         self.set(FLAGS, flags.to_le_bytes());
-        let word = key.iter().all(|byte| *byte > b' ' && *byte != 0x7f);
-        self.set(IS_WORD, [word.into()]);
+        self.set(IS_WORD, [is_word(key).into()]);
     }
 
     #[inline]
@@ -130,15 +132,20 @@ impl Item {
     /// Appends what RESP says of the value.
     #[inline]
     pub(super) fn push_bulk(&self, out: &mut Vec<u8>) {
-        // Its length stands in the reply of memcached too, right before the value.
-        let value_at = self.value_at();
-        let head = &self.block[HEAD_BYTES..value_at];
-        let digits = memchr::memrchr(b' ', head).map_or(&head[..0], |space| &head[space + 1..]);
-        let tail = self.block.len() - BEHIND_VALUE.len() + LINE_END;
-        out.reserve(1 + digits.len() + tail - value_at);
-        out.push(b'$');
-        out.extend_from_slice(digits);
-        out.extend_from_slice(&self.block[value_at..tail]);
+        // Its length stands in the reply of memcached too, right before the value, behind a space.
+        let (value_at, end) = (self.value_at(), self.block.len() - BEHIND_VALUE.len());
+        let digits = (end - value_at).checked_ilog10().map_or(1, |log| log + 1) as usize;
+        let space = value_at - LINE_END - digits - 1;
+        let at = out.len();
+        out.extend_from_slice(&self.block[space..end + LINE_END]);
+        out[at] = b'$';
+    }
+
+    /// Brings it near.
+    #[inline]
+    pub(super) fn touch(&self) -> u8 {
+        let byte = |at: usize| self.block.get(at).copied().unwrap_or_default();
+        byte(0) | byte(LINE_BYTES) | byte(2 * LINE_BYTES)
     }
 
     /// What `get` says of it.
@@ -168,6 +175,12 @@ impl Item {
     }
 }
 
+/// Whether a key can be written in memcached's text protocol.
+#[inline]
+pub(super) fn is_word(key: &[u8]) -> bool {
+    !key.is_empty() && key.iter().all(|byte| *byte > b' ' && *byte != 0x7f)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +206,19 @@ mod tests {
         item.push_bulk(&mut bulk);
         assert_eq!(bulk, b"$5\r\nvalue\r\n");
         assert!(item.is_word());
+        for (length, head) in [
+            (0, "$0"),
+            (9, "$9"),
+            (10, "$10"),
+            (99, "$99"),
+            (100, "$100"),
+        ] {
+            item.write(b"key", 7, &vec![b'v'; length]);
+            bulk.clear();
+            item.push_bulk(&mut bulk);
+            let value = "v".repeat(length);
+            assert_eq!(bulk, format!("{head}\r\n{value}\r\n").as_bytes());
+        }
         item.write(b"two words", 0, b"");
         assert_eq!(item.value(), b"");
         assert!(!item.is_word());

@@ -66,7 +66,25 @@ impl Memory {
     /// before they are asked for.
     #[inline]
     pub(super) fn find(&mut self, key: &[u8]) -> Option<&mut Item> {
-        let hash = self.hashing.hash_one(key);
+        self.find_hashed(self.hash(key), key)
+    }
+
+    /// What a key is found by.
+    #[inline]
+    pub(super) fn hash(&self, key: &[u8]) -> u64 {
+        self.hashing.hash_one(key)
+    }
+
+    /// Brings the item of a hash near, if there is one.
+    #[inline]
+    pub(super) fn touch(&self, hash: u64) {
+        let first = |item: &Item| std::hint::black_box(item.touch()) < u8::MAX;
+        std::hint::black_box(self.items.find(hash, first).is_some());
+    }
+
+    /// The item of a key whose hash is known.
+    #[inline]
+    pub(super) fn find_hashed(&mut self, hash: u64, key: &[u8]) -> Option<&mut Item> {
         let entry = self.items.find_entry(hash, |item| item.key() == key).ok()?;
         if entry.get().is_expired(self.now_ms) {
             self.bytes -= size_of(entry.get());

@@ -20,16 +20,16 @@ mod quick;
 mod resp;
 mod server;
 mod socket;
+mod uring;
 
-pub use options::{Delay, FloorOptions, Listen, Protocols, Stall, parse_duration};
+pub use options::{Delay, FloorOptions, IoChoice, Listen, Protocols, Stall, parse_duration};
 pub use server::Floor;
 
 use roundtrip_model::Result;
 
-/// Serves until the process is ended: binds, says where it listens (`127.0.0.1:PORT` or the path
-/// of a socket), and answers. Returns only with a problem.
-pub fn run_floor(options: FloorOptions, on_ready: impl FnOnce(&str)) -> Result<()> {
+/// Serves until the process is ended: binds, says that it listens, and answers. Returns only with a problem.
+pub fn run_floor(options: FloorOptions, on_ready: impl FnOnce(&Floor)) -> Result<()> {
     let floor = Floor::bind(options)?;
-    on_ready(floor.address());
+    on_ready(&floor);
     floor.serve()
 }

@@ -13,6 +13,8 @@ pub struct FloorOptions {
     pub listen: Listen,
     /// What it speaks.
     pub protocols: Protocols,
+    /// How its bytes travel.
+    pub io: IoChoice,
     /// How long each request takes; nothing when `None`.
     pub delay: Option<Delay>,
     /// When nobody is answered.
@@ -37,6 +39,7 @@ impl FloorOptions {
         FloorOptions {
             listen,
             protocols: Protocols::BOTH,
+            io: IoChoice::Auto,
             delay: None,
             stall: None,
             garble: None,
@@ -45,6 +48,36 @@ impl FloorOptions {
             slow_read: None,
             limit_bytes: 1 << 30,
             connections: 4096,
+        }
+    }
+
+    /// Whether something is to be done late, wrong or slowly.
+    pub(crate) fn asks_for_faults(&self) -> bool {
+        let late = self.delay.is_some() || self.stall.is_some() || self.slow_read.is_some();
+        late || self.garble.is_some() || self.drop.is_some() || self.double.is_some()
+    }
+}
+
+/// How a floor's bytes travel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IoChoice {
+    /// What costs least and can do what is asked.
+    Auto,
+    /// `epoll`, which can do all.
+    Epoll,
+    /// `io_uring`, which does nothing wrong: no faults.
+    Uring,
+}
+
+impl FromStr for IoChoice {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<IoChoice> {
+        match text {
+            "auto" => Ok(IoChoice::Auto),
+            "epoll" => Ok(IoChoice::Epoll),
+            "io_uring" => Ok(IoChoice::Uring),
+            _ => Err(bad("way of bytes", text, "auto, epoll or io_uring")),
         }
     }
 }

@@ -35,14 +35,14 @@ impl Listener {
         match self {
             Listener::Tcp(listener) => {
                 let (stream, _) = listener.accept()?;
-                stream.set_nonblocking(true)?;
+
                 // A reply must not wait for the acknowledgement of the one before.
                 stream.set_nodelay(true)?;
                 Ok(stream.into())
             }
             Listener::Unix(listener, _) => {
                 let (stream, _) = listener.accept()?;
-                stream.set_nonblocking(true)?;
+
                 Ok(stream.into())
             }
         }

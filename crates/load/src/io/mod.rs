@@ -19,7 +19,7 @@ pub(crate) use epoll::Epoll;
 pub(crate) use loopback::Loopback;
 pub(crate) use socket::{CONNECT_TIMEOUT, LinkOptions, connect};
 pub(crate) use tls::{Tls, Trust};
-pub(crate) use uring::Uring;
+pub(crate) use uring::{Buffers, GROUP, Uring, own_ring, passing};
 
 use crate::outcome::ErrorKind;
 use std::io;

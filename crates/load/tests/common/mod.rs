@@ -10,7 +10,7 @@ mod certified;
 pub use certified::Certified;
 
 use roundtrip_load::floor::Floor;
-use roundtrip_load::{FloorOptions, Listen, serve_worker};
+use roundtrip_load::{FloorOptions, IoChoice, Listen, serve_worker};
 use roundtrip_model::contract::{
     Command, Done, Endpoint, Event, LatencyHistograms, Open, PhaseCommand, Purpose, Target,
 };
@@ -34,6 +34,9 @@ pub fn floor() -> String {
 /// A floor with something asked of it.
 pub fn floor_with(ask: impl FnOnce(&mut FloorOptions)) -> String {
     let mut options = FloorOptions::new("127.0.0.1:0".parse::<Listen>().unwrap());
+    if module_path!().starts_with("over_epoll") {
+        options.io = IoChoice::Epoll;
+    }
     ask(&mut options);
     let floor = Floor::bind(options).unwrap();
     let address = floor.address().to_owned();

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 pub fn run(args: &FloorArgs) -> Result<()> {
     let options = FloorOptions {
         protocols: args.protocol.parse()?,
+        io: args.io.parse()?,
         delay: args.delay.as_deref().map(str::parse).transpose()?,
         stall: args.stall.as_deref().map(str::parse).transpose()?,
         garble: args.garble,
@@ -17,9 +18,9 @@ pub fn run(args: &FloorArgs) -> Result<()> {
         slow_read: args.slow_read,
         ..FloorOptions::new(args.listen.parse::<Listen>()?)
     };
-    load::run_floor(options, |address| {
+    load::run_floor(options, |floor| {
         // Whoever reads the address may be gone; the floor serves all the same.
-        let _ = output::line(address);
+        let _ = output::line(&format!("{} over {}", floor.address(), floor.io()));
     })
 }
 

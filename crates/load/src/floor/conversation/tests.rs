@@ -4,7 +4,7 @@ use crate::floor::options::FloorOptions;
 fn service_with(ask: impl FnOnce(&mut FloorOptions)) -> Service {
     let mut options = FloorOptions::new("127.0.0.1:0".parse().unwrap());
     ask(&mut options);
-    Service::new(&options)
+    Service::new(&options, "none")
 }
 
 /// What is said to these pieces, taken as it comes.

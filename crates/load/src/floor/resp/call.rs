@@ -149,8 +149,16 @@ impl<'a> Call<'_, 'a> {
         there
     }
 
-    /// Writes an item; gone at this Unix millisecond, 0 for never.
+    /// Writes an item, and counts that; gone at this Unix millisecond, 0 for never.
     pub(super) fn put(&mut self, key: &[u8], value: &[u8], expires_ms: u64) -> Outcome {
+        self.service.counters.cmd_set += 1;
+        self.create(key, value, expires_ms)?;
+        self.service.counters.total_items += 1;
+        Ok(())
+    }
+
+    /// Writes an item that is not counted as a write.
+    pub(super) fn create(&mut self, key: &[u8], value: &[u8], expires_ms: u64) -> Outcome {
         if key.len() > super::LIMITS.key_bytes {
             return Err("ERR the floor takes keys of at most 64 KiB");
         }
@@ -196,9 +204,11 @@ impl Service {
     pub(in crate::floor) fn say_value(&mut self, key: &[u8], out: &mut Vec<u8>) -> bool {
         let now_ms = self.memory.now_ms;
         let Some(item) = self.memory.find(key) else {
+            self.counters.get_misses += 1;
             self.counters.keyspace_misses += 1;
             return false;
         };
+        self.counters.get_hits += 1;
         self.counters.keyspace_hits += 1;
         item.read_at(now_ms);
         item.push_bulk(out);

@@ -50,6 +50,7 @@ fn server(service: &Service, text: &mut String) {
     line(text, "redis_version", LIKE_REDIS);
     line(text, "redis_mode", "standalone");
     line(text, "server_name", VERSION);
+    line(text, "io", service.io);
     line(
         text,
         "process_id",

@@ -63,9 +63,8 @@ fn invalid(command: &[u8]) -> &'static str {
 }
 
 pub(super) fn del(call: &mut Call<'_, '_>) -> Outcome {
-    let memory = &mut call.service.memory;
     let keys = call.request.iter().skip(1);
-    let removed = keys.filter(|key| memory.remove(key)).count();
+    let removed = keys.filter(|key| call.service.delete(key)).count();
     call.integer(removed as i64)
 }
 

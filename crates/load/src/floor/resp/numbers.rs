@@ -4,10 +4,13 @@ use super::call::{Call, NO_NUMBER, Outcome, integer};
 
 const OVERFLOW: &str = "ERR increment or decrement would overflow";
 
+/// Counted as memcached counts it: what was not there was missed, though Redis then makes it.
 fn add(call: &mut Call<'_, '_>, delta: i64) -> Outcome {
+    let is_less = delta < 0;
     let key = call.argument(1);
     let Some(item) = call.service.memory.find(key) else {
-        call.put(key, delta.to_string().as_bytes(), 0)?;
+        call.create(key, delta.to_string().as_bytes(), 0)?;
+        call.service.counters.number_missed(is_less);
         return call.integer(delta);
     };
     let number = integer(item.value()).ok_or(NO_NUMBER)?;
@@ -15,6 +18,7 @@ fn add(call: &mut Call<'_, '_>, delta: i64) -> Outcome {
     call.service
         .memory
         .change(key, number.to_string().as_bytes());
+    call.service.counters.number_changed(is_less);
     call.integer(number)
 }
 

@@ -44,6 +44,12 @@ impl Session {
         self.queue.is_some()
     }
 
+    /// How it is told that there is nothing, in the place of a string.
+    #[inline]
+    pub(in crate::floor) fn null(&self) -> &'static [u8] {
+        if self.three { b"_\r\n" } else { b"$-1\r\n" }
+    }
+
     /// Notes that a command of a transaction cannot be done.
     pub(super) fn spoil(&mut self) {
         if let Some(queue) = &mut self.queue {

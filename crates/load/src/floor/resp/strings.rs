@@ -146,7 +146,7 @@ pub(super) fn getset(call: &mut Call<'_, '_>) -> Outcome {
 pub(super) fn getdel(call: &mut Call<'_, '_>) -> Outcome {
     let key = call.argument(1);
     if call.value(key) {
-        call.service.memory.remove(key);
+        call.service.delete(key);
     }
     Ok(())
 }
@@ -184,6 +184,8 @@ pub(super) fn append(call: &mut Call<'_, '_>) -> Outcome {
         return Err(super::call::NO_ROOM);
     }
     call.service.memory.change(key, &longer);
+    call.service.counters.cmd_set += 1;
+    call.service.counters.total_items += 1;
     call.integer(longer.len() as i64)
 }
 

@@ -13,7 +13,7 @@ use std::io;
 use std::sync::atomic::{AtomicU16, Ordering};
 
 /// The only group of buffers.
-pub(super) const GROUP: u16 = 0;
+pub(crate) const GROUP: u16 = 0;
 /// What a single receive brings at most.
 pub(super) const BUFFER_BYTES: usize = 16 << 10;
 /// From one buffer to the next: an odd number of cache lines, or all buffers would begin in the
@@ -22,7 +22,7 @@ const STRIDE_BYTES: usize = BUFFER_BYTES + 5 * 64;
 const PAGE_BYTES: usize = 4096;
 
 /// A ring of buffers, registered with the kernel.
-pub(super) struct Buffers {
+pub(crate) struct Buffers {
     ring: *mut BufRingEntry,
     data: *mut u8,
     count: u16,
@@ -31,8 +31,12 @@ pub(super) struct Buffers {
 }
 
 impl Buffers {
-    /// Makes `count` buffers, a power of two, and registers them.
-    pub(super) fn register(submitter: &Submitter<'_>, count: u16) -> io::Result<Buffers> {
+    /// Makes `count` buffers, a power of two, and registers them; the kernel gets the first few.
+    pub(super) fn register(
+        submitter: &Submitter<'_>,
+        count: u16,
+        circling: u16,
+    ) -> io::Result<Buffers> {
         // SAFETY: neither layout has a size of 0.
         let (ring, data) = unsafe {
             (
@@ -52,14 +56,19 @@ impl Buffers {
         // SAFETY: the ring is page-aligned memory of `count` entries. It is freed by `drop` alone,
         // which the owner lets run only after the ring of requests has no request left.
         unsafe { submitter.register_buf_ring_with_flags(ring as u64, count, GROUP, 0)? };
-        (0..count).for_each(|id| buffers.give_back(id));
+        (0..circling.min(count)).for_each(|id| buffers.give_back(id));
         buffers.publish();
         Ok(buffers)
     }
 
+    /// How many there are.
+    pub(crate) fn count(&self) -> u16 {
+        self.count
+    }
+
     /// What was received into a buffer.
     #[inline]
-    pub(super) fn received(&self, id: u16, bytes: usize) -> &[u8] {
+    pub(crate) fn received(&self, id: u16, bytes: usize) -> &[u8] {
         let id = usize::from(id & (self.count - 1));
         // SAFETY: the part is inside the data. The kernel told that this buffer is filled and does
         // not touch it until it is given back, which takes `&mut self`, so not while this lives.
@@ -70,7 +79,7 @@ impl Buffers {
 
     /// Makes a buffer free again; the kernel learns it from the next [`Buffers::publish`].
     #[inline]
-    pub(super) fn give_back(&mut self, id: u16) {
+    pub(crate) fn give_back(&mut self, id: u16) {
         let (mask, id) = (self.count - 1, id & (self.count - 1));
         // SAFETY: the entry is inside the ring, and the kernel reads none behind the published
         // tail. Its fields are written one by one: the first entry's last field is the tail.
@@ -85,7 +94,7 @@ impl Buffers {
 
     /// Tells the kernel of the buffers that were given back.
     #[inline]
-    pub(super) fn publish(&mut self) {
+    pub(crate) fn publish(&mut self) {
         // SAFETY: the tail is inside the ring's first entry, aligned, and only read by the kernel.
         let tail = unsafe { AtomicU16::from_ptr(BufRingEntry::tail(self.ring).cast_mut()) };
         tail.store(self.tail, Ordering::Release);

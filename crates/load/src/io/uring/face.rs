@@ -24,7 +24,7 @@ impl Io for Uring {
         if self.taken_up {
             self.lay_down();
         }
-        let (ring, buffers) = own_ring(self.slots.len())?;
+        let (ring, buffers) = own_ring(self.slots.len(), u16::MAX)?;
         // The other ring was laid down, or never used: nothing of it is with the kernel.
         self.ring = ring;
         if self.standing == 0 {

@@ -21,10 +21,11 @@ mod tests;
 use super::{Io, Sink};
 use crate::clock::now_ns;
 use crate::outcome::ErrorKind;
-use buffers::{Buffers, GROUP};
+pub(crate) use buffers::{Buffers, GROUP};
 use io_uring::types::{Fd, SubmitArgs, Timespec};
 use io_uring::{IoUring, cqueue, opcode, squeue};
-use ring::{Heard, own_ring, passing};
+use ring::Heard;
+pub(crate) use ring::{own_ring, passing};
 use slot::{Request, Sending, Slot, Tag};
 use std::io;
 use std::mem::ManuallyDrop;
@@ -81,7 +82,7 @@ impl Uring {
     }
 
     fn build(connections: usize) -> io::Result<Uring> {
-        let (ring, buffers) = own_ring(connections)?;
+        let (ring, buffers) = own_ring(connections, u16::MAX)?;
         Ok(Uring {
             ring,
             buffers: ManuallyDrop::new(buffers),

@@ -13,8 +13,9 @@ const QUEUE: std::ops::RangeInclusive<usize> = 8..=1024;
 const COMPLETIONS: std::ops::RangeInclusive<usize> = 64..=32 << 10;
 /// Fewer buffers stay in the processor's caches; more make it rarer that none is free.
 const BUFFERS: std::ops::RangeInclusive<usize> = 64..=4096;
-/// A ring of this thread's own, with its buffers.
-pub(super) fn own_ring(connections: usize) -> io::Result<(IoUring, Buffers)> {
+
+/// A ring of this thread's own, with its buffers, of which the kernel has so many at once.
+pub(crate) fn own_ring(connections: usize, circling: u16) -> io::Result<(IoUring, Buffers)> {
     let ring = ring(connections)?;
     if !ring.params().is_feature_skip_cqe_on_success() || !ring.params().is_feature_ext_arg() {
         return Err(io::ErrorKind::Unsupported.into());
@@ -22,7 +23,7 @@ pub(super) fn own_ring(connections: usize) -> io::Result<(IoUring, Buffers)> {
     let count = (connections * 2)
         .clamp(*BUFFERS.start(), *BUFFERS.end())
         .next_power_of_two();
-    let buffers = Buffers::register(&ring.submitter(), count as u16)?;
+    let buffers = Buffers::register(&ring.submitter(), count as u16, circling)?;
     Ok((ring, buffers))
 }
 
@@ -45,7 +46,7 @@ fn ring(connections: usize) -> io::Result<IoUring> {
 }
 
 /// Reasons to come back from the kernel that are no failures.
-pub(super) fn passing(entered: io::Result<usize>) -> io::Result<()> {
+pub(crate) fn passing(entered: io::Result<usize>) -> io::Result<()> {
     match entered.as_ref().err().and_then(io::Error::raw_os_error) {
         Some(libc::ETIME | libc::EINTR | libc::EAGAIN | libc::EBUSY) => Ok(()),
         _ => entered.map(drop),

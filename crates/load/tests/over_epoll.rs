@@ -1,0 +1,8 @@
+//! The floor over `epoll`, by the same tests that it passes over what it takes by itself.
+
+mod common;
+
+#[path = "floor.rs"]
+mod floor;
+#[path = "floor_clients.rs"]
+mod floor_clients;
