@@ -11,6 +11,7 @@ use crate::trial::{self, Servers};
 use roundtrip_model::contract::LatencyForm;
 use roundtrip_model::record::{TrialRecord, Validity};
 use roundtrip_model::stream::Stream;
+use roundtrip_model::workload::Workload;
 use roundtrip_model::{Experiment, Kind, Path, Problem, Result};
 use roundtrip_process::PrivateDir;
 use roundtrip_stores::{Manifest, StartOptions, Store};
@@ -20,9 +21,10 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Memory that a cache is given: enough for the largest workload that a single machine is for,
-/// taken only as it fills.
-const MEMORY_MB: u32 = 1024;
+/// The least memory that a cache is given, taken only as it fills.
+const MEMORY_MB: u64 = 1024;
+/// What a server adds to each item, at most: headers, an index, and the room lost to size classes.
+const ITEM_OVERHEAD_BYTES: u64 = 160;
 /// How long keys live on a store that is not ours, when the workload does not say.
 const FOREIGN_TTL_S: u32 = 3600;
 
@@ -147,7 +149,7 @@ impl<'a> Bench<'a> {
                 transport: path.transport().parse()?,
                 extra_args: store_args(manifest, path),
                 cpus: Some(cpus.servers.clone()),
-                memory_mb: MEMORY_MB,
+                memory_mb: memory_mb(&self.experiment.workload),
                 ..StartOptions::new(self.self_exe.clone(), &self.dir)
             },
         )
@@ -219,6 +221,17 @@ impl<'a> Bench<'a> {
             false => Ok((self.stream_file(stream)?, None)),
         }
     }
+}
+
+/// Memory for a cache that is to hold all that a workload writes, so that it never evicts.
+fn memory_mb(work: &Workload) -> u32 {
+    let item = u64::from(work.keys.bytes) + u64::from(work.values.bytes) + ITEM_OVERHEAD_BYTES;
+    // Inserts and warm-ups write keys beyond the keyspace.
+    let keys = 2 * steps::keyspace(work);
+    let machine_mb =
+        crate::environment::memory_bytes().map_or(MEMORY_MB, |bytes| (bytes >> 20) * 3 / 4);
+    let needed_mb = (keys.saturating_mul(item) >> 20).min(machine_mb);
+    needed_mb.max(MEMORY_MB).try_into().unwrap_or(u32::MAX)
 }
 
 /// The arguments that set a path's options of one of its servers.

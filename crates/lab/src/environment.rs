@@ -87,7 +87,8 @@ fn cpu_model() -> Option<String> {
     field("/proc/cpuinfo", "model name", ':')
 }
 
-fn memory_bytes() -> Option<u64> {
+/// Memory of the machine.
+pub fn memory_bytes() -> Option<u64> {
     let text = field("/proc/meminfo", "MemTotal", ':')?;
     text.split_whitespace()
         .next()?
