@@ -125,6 +125,8 @@ impl<P: Protocol> Call for Caller<P> {
                 op,
                 opens: 1,
                 behind: 0,
+                redirects: 0,
+                asking: false,
             },
             texts,
             outcome: None,
@@ -170,7 +172,7 @@ impl<P: Protocol> Sink for One<'_, P> {
             Answer::NeedMore => return Ok(0),
             Answer::Lost(kind) => kind,
             // More than was asked for.
-            Answer::Ended(..) | Answer::Then(..) => ErrorKind::Protocol,
+            Answer::Ended(..) | Answer::Then(..) | Answer::Elsewhere(..) => ErrorKind::Protocol,
         };
         self.lost(slot, lost);
         Err(lost)

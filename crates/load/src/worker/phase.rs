@@ -8,7 +8,7 @@ use crate::protocol::Task;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use roundtrip_model::Op;
-use roundtrip_model::contract::{Done, LatencyHistograms, PhaseCommand, Purpose};
+use roundtrip_model::contract::{Done, LatencyHistograms, PhaseCommand, Purpose, Redirects};
 use roundtrip_model::stream::{MAX_VALUE_BYTES, Stream};
 use roundtrip_model::workload::Generate;
 use roundtrip_wire::memcached::key_is_valid;
@@ -121,9 +121,14 @@ impl Ready {
             outcomes: whole.tally.by_name(),
             cache_outcomes: cache.by_name(),
             max_rss_bytes: (max_rss_bytes > 0).then_some(max_rss_bytes),
+            redirects: Redirects {
+                moved: whole.moved,
+                asked: whole.asked,
+            },
             carried: None,
             lateness: paced.then(|| whole.lateness()),
-            gaps: whole.gaps,
+            gap_totals: (whole.gaps.totals().count > 0).then(|| whole.gaps.totals()),
+            gaps: whole.gaps.into_listed(),
         }
     }
 

@@ -80,6 +80,12 @@ impl Session {
                 "multiget={group} needs as many places in flight; write depth={group} or more"
             )));
         }
+        if group > 1 && matches!(place, Place::Server(server) if server.map.is_some()) {
+            return Err(WorkerError::usage(
+                "multiget asks one server for many keys, and those of a cluster are on several; \
+                 leave it out, or write depth",
+            ));
+        }
         Ready::new(command, threads, place.connections(), pipelines)
     }
 
