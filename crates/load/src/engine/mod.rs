@@ -255,6 +255,9 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                 left -= self.request_group(slot, now_ns, left, out);
                 continue;
             }
+            if next.op == Op::Scan {
+                self.protocol.span(self.ops.scan_keys());
+            }
             self.protocol
                 .request(next.op, next.index, &mut self.texts, out);
             self.start(slot, next.op, next.index, now_ns);

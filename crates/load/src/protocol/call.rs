@@ -16,6 +16,9 @@ pub(crate) trait Call {
     /// Does it. A failure of the op is its outcome; an `Err` ends the phase.
     fn call(&mut self, op: Op, index: u64, texts: &mut Texts) -> Result<Outcome, WorkerError>;
 
+    /// The op that follows reads so many keys in a row.
+    fn span(&mut self, _keys: u32) {}
+
     /// Ends the phase; gives the part that a cache played.
     fn finish(&mut self) -> Result<Tally, WorkerError> {
         Ok(Tally::default())
@@ -46,6 +49,10 @@ impl<C: Call> Protocol for Direct<C> {
             Outcome::Error(ErrorKind::Connection)
         });
         out.push(outcome.code());
+    }
+
+    fn span(&mut self, keys: u32) {
+        self.store.span(keys);
     }
 
     #[inline]

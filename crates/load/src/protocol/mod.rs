@@ -25,8 +25,6 @@ use roundtrip_model::Op;
 /// What a phase is to a protocol.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task {
-    /// The op. `read_aside` on one store alone is a plain read.
-    pub(crate) op: Op,
     /// Time to live of what is written; 0 for ever.
     pub(crate) ttl_s: u32,
     /// Whether it only brings data into place, in whatever way is quickest.
@@ -121,6 +119,9 @@ pub(crate) trait Protocol {
 
     /// Appends the request of one op.
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>);
+
+    /// The request that follows reads so many keys in a row.
+    fn span(&mut self, _keys: u32) {}
 
     /// Begins a request for so many keys.
     fn open_group(&mut self, _size: usize, _out: &mut Vec<u8>) {}

@@ -7,7 +7,6 @@ use crate::outcome::Tally;
 use crate::protocol::Task;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use roundtrip_model::Op;
 use roundtrip_model::contract::{Done, LatencyHistograms, PhaseCommand, Purpose, Redirects};
 use roundtrip_model::stream::{MAX_VALUE_BYTES, Stream};
 use roundtrip_model::workload::Generate;
@@ -84,7 +83,6 @@ impl Ready {
     /// What the phase is to a protocol.
     pub(super) fn task(&self) -> Task {
         Task {
-            op: self.command.op,
             ttl_s: self.command.ttl_s,
             prepare: self.command.purpose == Purpose::Prepare,
         }
@@ -153,10 +151,6 @@ fn check(command: &PhaseCommand, stream: &Stream) -> Result<(), WorkerError> {
             "phase `{}` has a count or depth of 0",
             command.name
         )));
-    }
-    let mut ops = stream.mix.iter().map(|(op, _)| *op).chain([command.op]);
-    if ops.any(|op| op == Op::Scan) {
-        return Err(WorkerError::cannot(Op::Scan));
     }
     let (part, of) = stream.part;
     if of == 0 || part >= of {

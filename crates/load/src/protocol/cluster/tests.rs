@@ -20,7 +20,6 @@ fn map(ranges: &[(u16, u16, &str, u16)]) -> Result<Map, String> {
 
 fn cluster() -> Cluster {
     let task = Task {
-        op: Op::Get,
         ttl_s: 0,
         prepare: false,
     };
