@@ -54,6 +54,8 @@ pub fn trial(block: u32) -> TrialRecord {
     let mut latency = Histogram::new();
     (0..1000).for_each(|i| latency.record(10_000 + 7 * i + u64::from(block)));
     let get = PhaseRecord {
+        gap_totals: None,
+        redirects: Default::default(),
         name: "get".to_owned(),
         op: Op::Get,
         ops: 1000,
@@ -96,6 +98,7 @@ pub fn trial(block: u32) -> TrialRecord {
         lateness: Some(roundtrip_model::contract::Lateness {
             max_ns: 3,
             p99_ns: 2,
+            p50_ns: Some(1),
             mean_ns: 1,
         }),
         gaps: vec![roundtrip_model::contract::Gap {
@@ -104,6 +107,8 @@ pub fn trial(block: u32) -> TrialRecord {
             lasted_ns: 2,
             attempts: 3,
         }],
+        gap_totals: None,
+        redirects: Default::default(),
         carried: Some(roundtrip_model::contract::Carried {
             io: "epoll".to_owned(),
             threads: 1,

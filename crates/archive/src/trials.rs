@@ -214,7 +214,9 @@ pub(crate) fn check(trial: &TrialRecord) -> std::result::Result<(), String> {
 fn too_long(phase: &PhaseRecord) -> bool {
     let process = phase.process.map(|p| [p.real_ns, p.user_ns, p.sys_ns]);
     let known = [phase.user_ns, phase.sys_ns, phase.server_cpu_ns];
-    let late = phase.lateness.map(|l| [l.max_ns, l.p99_ns, l.mean_ns]);
+    let late = phase
+        .lateness
+        .map(|l| [l.max_ns, l.p99_ns, l.mean_ns, l.p50_ns.unwrap_or(0)]);
     let gaps = phase.gaps.iter().flat_map(|gap| [gap.at_ns, gap.lasted_ns]);
     [phase.wall_ns, phase.ops]
         .into_iter()

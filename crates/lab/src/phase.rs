@@ -8,7 +8,8 @@ use crate::steps::parts;
 use crate::trial::Servers;
 use crate::watch::{Watch, Who};
 use roundtrip_model::contract::{
-    Carried, Done, Lateness, Open, PhaseCommand, Purpose, Target, outcome,
+    Carried, Done, Gap, GapTotals, Lateness, Open, PhaseCommand, Purpose, Redirects, Target,
+    outcome,
 };
 use roundtrip_model::machine::MachineState;
 use roundtrip_model::record::{CounterSample, Counters, PhaseRecord, ProcessUsage, Witness};
@@ -17,6 +18,7 @@ use roundtrip_model::workload::{Generate, Pace, Phase};
 use roundtrip_model::{Histogram, Kind, Op, Path, Problem, Result};
 use roundtrip_process::Settings;
 use roundtrip_workers::{Latencies, Worker};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -335,11 +337,11 @@ fn record(
         carried: carried(&done),
         pace: phase.pace.clone(),
         lateness: done.iter().filter_map(|d| d.lateness).reduce(later),
-        gaps: done
+        gaps: gaps(&done),
+        gap_totals: gap_totals(&done),
+        redirects: done
             .iter()
-            .flat_map(|d| d.gaps.iter().copied())
-            .take(MOST_GAPS)
-            .collect(),
+            .fold(Redirects::default(), |sum, d| sum.and(d.redirects)),
         wall_ns: finished.saturating_sub(started),
         user_ns: Some(done.iter().map(|d| d.user_ns).sum()),
         sys_ns: Some(done.iter().map(|d| d.sys_ns).sum()),
@@ -372,11 +374,37 @@ fn carried(done: &[Done]) -> Option<Carried> {
     })
 }
 
+/// The longest times without a connection, in the order in which they began.
+fn gaps(done: &[Done]) -> Vec<Gap> {
+    let mut gaps: Vec<Gap> = done.iter().flat_map(|d| d.gaps.iter().copied()).collect();
+    gaps.sort_by_key(|gap| Reverse(gap.lasted_ns));
+    gaps.truncate(MOST_GAPS);
+    gaps.sort_by_key(|gap| (gap.at_ns, gap.connection));
+    gaps
+}
+
+/// All of them, those that are not listed too. A client that does not count them lists them.
+fn gap_totals(done: &[Done]) -> Option<GapTotals> {
+    let of = |d: &Done| {
+        d.gap_totals.unwrap_or_else(|| GapTotals {
+            count: d.gaps.len() as u64,
+            lasted_ns: d.gaps.iter().map(|gap| gap.lasted_ns).sum(),
+        })
+    };
+    let add = |a: GapTotals, b: GapTotals| GapTotals {
+        count: a.count + b.count,
+        lasted_ns: a.lasted_ns.saturating_add(b.lasted_ns),
+    };
+    let all = done.iter().map(of).reduce(add)?;
+    (all.count > 0).then_some(all)
+}
+
 /// Of two clients that did like numbers of ops: the worse of each figure, which says no less than
 /// the truth.
 fn later(a: Lateness, b: Lateness) -> Lateness {
     Lateness {
         max_ns: a.max_ns.max(b.max_ns),
+        p50_ns: a.p50_ns.zip(b.p50_ns).map(|(a, b)| a.max(b)),
         p99_ns: a.p99_ns.max(b.p99_ns),
         mean_ns: a.mean_ns.max(b.mean_ns),
     }

@@ -41,7 +41,7 @@ impl Servers {
     pub fn pids(&self) -> Option<Vec<u32>> {
         let all = || std::iter::once(&self.store).chain(self.cache.as_ref());
         let is_ours = all().all(|store| !store.is_attached());
-        is_ours.then(|| all().filter_map(Store::pid).collect())
+        is_ours.then(|| all().flat_map(Store::pids).collect())
     }
 
     fn stop(self) -> Result<()> {
@@ -219,7 +219,9 @@ fn note_gaps(record: &PhaseRecord, trial: &mut TrialRecord) {
     };
     let detail = format!(
         "{} times without a connection during `{}`, the longest {:.1} ms",
-        record.gaps.len(),
+        record
+            .gap_totals
+            .map_or(record.gaps.len() as u64, |all| all.count),
         record.name,
         longest as f64 / 1e6
     );

@@ -36,6 +36,8 @@ pub(crate) enum ErrorKind {
     Database,
     /// A reply came that nothing had asked for: no op of its own, and a failure all the same.
     Surplus,
+    /// The nodes of a cluster sent an op from one to another too often, or to none that is known.
+    Redirect,
 }
 
 impl ErrorKind {
@@ -50,13 +52,14 @@ impl ErrorKind {
             ErrorKind::Full => "full",
             ErrorKind::Database => "database",
             ErrorKind::Surplus => "surplus_reply",
+            ErrorKind::Redirect => "redirect",
         }
     }
 }
 
 impl Outcome {
     /// Every outcome, in the order of [`Outcome::code`].
-    const ALL: [Outcome; 15] = [
+    const ALL: [Outcome; 16] = [
         Outcome::Hit,
         Outcome::Miss,
         Outcome::Wrong,
@@ -72,6 +75,7 @@ impl Outcome {
         Outcome::Error(ErrorKind::Full),
         Outcome::Error(ErrorKind::Database),
         Outcome::Error(ErrorKind::Surplus),
+        Outcome::Error(ErrorKind::Redirect),
     ];
 
     /// Its number.
@@ -151,6 +155,6 @@ mod tests {
             assert_eq!(by_name[&outcome.name()], i as u64 + 1);
         }
         assert_eq!(by_name["error:database"], 14);
-        assert_eq!(Outcome::of_code(15), None);
+        assert_eq!(Outcome::of_code(16), None);
     }
 }

@@ -7,6 +7,8 @@ mod common;
 use common::*;
 use roundtrip_model::Op;
 use roundtrip_model::contract::{Command, Open, PhaseCommand, Purpose, Target};
+use roundtrip_model::stream::Stream;
+use roundtrip_model::workload::{ValueRecipe, Values};
 
 fn prepare(mut phase: PhaseCommand, target: Target) -> PhaseCommand {
     phase.op = Op::Set;
@@ -107,6 +109,42 @@ fn sqlite_counts_up_removes_and_forgets_in_time() {
         run(&session, &[set])[0].outcomes,
         counts(&[("stored", 100)])
     );
+}
+
+#[test]
+fn sqlite_scans_keys_in_their_order_and_knows_a_false_one() {
+    let mut phases = Phases::new();
+    let path = phases.directory.path().join("kv.sqlite");
+    let session = open("sqlite", file(&path));
+    let mut plan = stream(500, 1.0, 100);
+    let set = phases.phase_of(Op::Set, &plan);
+    plan.scan_keys = 100;
+    let scan = phases.phase_of(Op::Scan, &plan);
+    let mut mixed = plan.clone();
+    mixed.mix = vec![(Op::Scan, 0.95), (Op::Insert, 0.05)];
+    let mix = phases.phase_of(Op::Mix, &mixed);
+    let done = run(&session, &[set, scan.clone(), mix]);
+    assert_eq!(done[1].outcomes, counts(&[("hit", 500)]));
+    assert_eq!(done[2].outcomes, counts(&[("hit", 475), ("stored", 25)]));
+    // Other values than were written, and keys that nobody wrote.
+    let other = Stream {
+        seed: 43,
+        ..plan.clone()
+    };
+    let false_values = Stream {
+        values: Values::of(ValueRecipe::Bytes, 99),
+        ..plan
+    };
+    let absent = phases.phase_of(Op::Scan, &other);
+    let wrong = phases.phase_of(Op::Scan, &false_values);
+    let done = run(&session, &[absent, wrong]);
+    assert_eq!(done[0].outcomes, counts(&[("miss", 500)]));
+    assert_eq!(done[1].outcomes, counts(&[("wrong", 500)]));
+    // What keeps no order is refused before anything runs.
+    let plain = Command::Open(open("floor", tcp(&floor())));
+    let (kind, message) = error(&[plain, Command::Phase(scan)]);
+    assert_eq!(kind, "usage");
+    assert!(message.contains("only sqlite"), "{message}");
 }
 
 #[test]

@@ -318,6 +318,12 @@ pub struct Done {
     /// Times without a connection, between the loss of one and its return.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<Gap>,
+    /// How many there were in all, where not every one of them need be listed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap_totals: Option<GapTotals>,
+    /// How often the nodes of a cluster sent ops to one another.
+    #[serde(default, skip_serializing_if = "Redirects::are_none")]
+    pub redirects: Redirects,
     /// How late ops started, where a pace was set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lateness: Option<Lateness>,
@@ -347,6 +353,40 @@ pub struct Gap {
     pub attempts: u32,
 }
 
+/// Times without a connection, those that are not listed too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GapTotals {
+    /// How many.
+    pub count: u64,
+    /// How long all of them were, one after another.
+    pub lasted_ns: u64,
+}
+
+/// How often the nodes of a cluster sent ops to one another. Each such op went on and has an
+/// outcome of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Redirects {
+    /// A slot had moved for good (`MOVED`).
+    pub moved: u64,
+    /// A slot was on the move (`ASK`).
+    pub asked: u64,
+}
+
+impl Redirects {
+    /// Whether there were none.
+    pub fn are_none(&self) -> bool {
+        *self == Redirects::default()
+    }
+
+    /// Those of two clients.
+    pub fn and(self, other: Redirects) -> Redirects {
+        Redirects {
+            moved: self.moved + other.moved,
+            asked: self.asked + other.asked,
+        }
+    }
+}
+
 /// How late the generator itself was: the part of the delay between the moment at which an op was
 /// to start and its sending that is not the server's doing. An op that waits because every
 /// connection it may use is taken is not late.
@@ -354,6 +394,9 @@ pub struct Gap {
 pub struct Lateness {
     /// The latest.
     pub max_ns: u64,
+    /// The median, where it is told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p50_ns: Option<u64>,
     /// The 99th percentile.
     pub p99_ns: u64,
     /// The mean.

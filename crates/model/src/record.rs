@@ -1,6 +1,6 @@
 //! What is kept of a run: the archive's nouns.
 
-use crate::contract::{Carried, Gap, Lateness, outcome};
+use crate::contract::{Carried, Gap, GapTotals, Lateness, Redirects, outcome};
 use crate::histogram::Histogram;
 use crate::machine::MachineState;
 use crate::names::{Op, Placement};
@@ -254,6 +254,12 @@ pub struct PhaseRecord {
     /// Times without a connection.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<Gap>,
+    /// How many there were in all, where a client tells: `gaps` lists the longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gap_totals: Option<GapTotals>,
+    /// How often the nodes of a cluster sent ops to one another.
+    #[serde(default, skip_serializing_if = "Redirects::are_none")]
+    pub redirects: Redirects,
     /// Wall time of the loop: from the first client's start to the last one's end.
     pub wall_ns: u64,
     /// User CPU of the clients over the loop.

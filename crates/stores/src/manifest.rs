@@ -11,6 +11,9 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+/// The most servers of one store.
+const MOST_NODES: u32 = 16;
+
 #[derive(RustEmbed)]
 #[folder = "../../stores"]
 struct Files;
@@ -51,6 +54,8 @@ pub enum Protocol {
     Memcached,
     /// That of Redis, in either version: `INFO`.
     Resp,
+    /// A Redis Cluster: RESP with several nodes, which share the keys.
+    RespCluster,
     /// A SQLite file: its rows.
     Sqlite,
 }
@@ -77,11 +82,15 @@ pub enum Life {
     Embedded(Embedded),
 }
 
-/// `[life.process]`. Arguments may hold `{port}`, `{socket}`, `{dir}` and `{memory_mb}`, and those of
-/// `tls` also `{cert}`, `{key}` and `{ca}`.
+/// `[life.process]`. Arguments may hold `{port}`, `{socket}`, `{dir}` and `{memory_mb}`, those of
+/// `tls` also `{cert}`, `{key}` and `{ca}`, and those of a node of several `{peer_port}`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
+    /// How many of it make one store, each with ports, a directory and an equal share of the
+    /// memory of its own.
+    #[serde(default = "one")]
+    pub nodes: u32,
     /// The program.
     pub program: Program,
     /// Who it runs as when Roundtrip runs as root.
@@ -201,6 +210,25 @@ pub enum Quantity {
     Connections,
 }
 
+impl Protocol {
+    /// What a server by itself speaks, before it is one of several.
+    pub fn of_a_node(self) -> Protocol {
+        match self {
+            Protocol::RespCluster => Protocol::Resp,
+            alone => alone,
+        }
+    }
+
+    /// Whether servers are put together into one store by it.
+    pub fn joins(self) -> bool {
+        self != self.of_a_node()
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
 impl Manifest {
     /// Parses and checks a manifest; `place` is the name of its file.
     pub fn parse(text: &str, place: &str) -> Result<Manifest> {
@@ -222,6 +250,11 @@ impl Manifest {
         }
         for arg in process.options.values().flatten() {
             check_placeholders(&arg.replace("{value}", ""))?;
+        }
+        if !(1..=MOST_NODES).contains(&process.nodes)
+            || (process.nodes > 1) != self.protocol.joins()
+        {
+            return Err("`nodes` is not what its protocol can put together".to_owned());
         }
         let names = |args: &[String], what: &str| args.iter().any(|arg| arg.contains(what));
         if !names(&process.tcp, "{port}") {

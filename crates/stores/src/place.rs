@@ -4,7 +4,16 @@ use crate::certificate;
 use roundtrip_model::contract::Endpoint;
 use std::path::{Path, PathBuf};
 
-const NAMES: [&str; 7] = ["port", "socket", "dir", "memory_mb", "cert", "key", "ca"];
+const NAMES: [&str; 8] = [
+    "port",
+    "peer_port",
+    "socket",
+    "dir",
+    "memory_mb",
+    "cert",
+    "key",
+    "ca",
+];
 
 /// The longest path that a unix socket can be bound to, on every platform.
 pub const MAX_SOCKET_PATH_BYTES: usize = 103;
@@ -17,6 +26,8 @@ pub struct Place {
     pub port: Option<u16>,
     /// Whether that port speaks TLS.
     pub tls: bool,
+    /// The port on which other nodes of the same store reach it; `None` where there are none.
+    pub peer_port: Option<u16>,
     /// Memory for items.
     pub memory_mb: u32,
 }
@@ -64,6 +75,7 @@ impl Place {
     /// An argument with its placeholders filled.
     pub fn fill(&self, arg: &str) -> String {
         arg.replace("{port}", &self.port.unwrap_or(0).to_string())
+            .replace("{peer_port}", &self.peer_port.unwrap_or(0).to_string())
             .replace("{memory_mb}", &self.memory_mb.to_string())
             .replace("{socket}", &text(&self.socket()))
             .replace("{cert}", &text(&self.dir.join(certificate::CERTIFICATE)))
@@ -98,6 +110,7 @@ mod tests {
         let place = Place {
             dir: "/d".into(),
             port: Some(11),
+            peer_port: None,
             tls: false,
             memory_mb: 64,
         };

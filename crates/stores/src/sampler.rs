@@ -26,9 +26,9 @@ pub struct Sampler {
 impl Sampler {
     /// Starts it; `at_ms` of its samples counts from here. It gives no samples of a store whose
     /// counting would cost more than a moment.
-    pub fn start(manifest: &Manifest, endpoint: &Endpoint, interval: Duration) -> Sampler {
+    pub fn start(manifest: &Manifest, endpoints: &[Endpoint], interval: Duration) -> Sampler {
         let (stop, stopped) = channel();
-        let asking = probe(manifest.protocol, endpoint, ANSWER_WITHIN);
+        let asking = probe(manifest.protocol, endpoints, ANSWER_WITHIN);
         if !asking.is_cheap() {
             return Sampler { stop, thread: None };
         }

@@ -3,10 +3,10 @@
 
 use crate::certificate;
 use crate::log;
-use crate::manifest::{AsRoot, Life, Manifest, Process};
+use crate::manifest::{AsRoot, Life, Manifest, Process, Protocol};
 use crate::options::{StartOptions, Transport};
 use crate::place::{MAX_SOCKET_PATH_BYTES, Place};
-use crate::probe::{ANSWER_WITHIN, Identity, probe};
+use crate::probe::{ANSWER_WITHIN, Identity, join, probe};
 use crate::program;
 use crate::store::{Server, Store, StoreDir, read_settings};
 use roundtrip_model::contract::Endpoint;
@@ -60,23 +60,57 @@ fn start_process(
     let within = options
         .ready_within
         .unwrap_or(Duration::from_millis(process.ready_within_ms));
+    let mut nodes = Vec::new();
+    let mut identity = None;
+    for _ in 0..process.nodes {
+        let (server, place, node) =
+            start_node(manifest, process, options, &program, within, next_port)?;
+        nodes.push((server, place));
+        identity.get_or_insert(node);
+    }
+    let endpoints: Vec<Endpoint> = nodes.iter().map(|(_, p)| p.probe_endpoint()).collect();
+    if manifest.protocol.joins() {
+        join(manifest.protocol, &endpoints)?;
+        let servers = nodes.iter_mut().map(|(server, _)| &mut server.owned);
+        let mut servers: Vec<&mut Owned> = servers.collect();
+        let ready = wait_until_ready(manifest.protocol, &endpoints, &mut servers, within);
+        if let (Err(why), Some((_, place))) = (ready, nodes.first()) {
+            return Err(not_ready(manifest, &program, place, why, within));
+        }
+    }
+    let mut asking = probe(manifest.protocol, &endpoints, ANSWER_WITHIN);
+    let settings = read_settings(manifest, asking.as_mut());
+    let none = || Problem::new(Kind::Internal, "a store has no server");
+    let identity = identity.ok_or_else(none)?;
+    Store::started(manifest, nodes, asking, identity, settings)
+}
+
+/// Starts one server and waits until it answers for itself.
+fn start_node(
+    manifest: &Manifest,
+    process: &Process,
+    options: &StartOptions,
+    program: &Path,
+    within: Duration,
+    next_port: &mut dyn FnMut() -> Result<u16>,
+) -> Result<(Server, Place, Identity)> {
     for _ in 0..PORT_ATTEMPTS {
         let port = match options.transport {
             Transport::Tcp | Transport::Tls => Some(next_port()?),
             Transport::Unix => None,
         };
-        let (mut server, place) = spawn(manifest, process, options, &program, port)?;
-        match wait_until_ready(manifest, &place, &mut server.owned, within) {
-            Ok(identity) => {
-                let mut asking = probe(manifest.protocol, &place.probe_endpoint(), ANSWER_WITHIN);
-                let settings = read_settings(manifest, asking.as_mut());
-                return Ok(Store::started(
-                    manifest, place, server, asking, identity, settings,
-                ));
-            }
+        let peer_port = match process.nodes {
+            1 => None,
+            _ => Some(next_port()?),
+        };
+        let (mut server, place) = spawn(manifest, process, options, program, [port, peer_port])?;
+        let protocol = manifest.protocol.of_a_node();
+        let endpoints = [place.probe_endpoint()];
+        match wait_until_ready(protocol, &endpoints, &mut [&mut server.owned], within) {
+            Ok(identity) => return Ok((server, place, identity)),
             // It does not hold the port itself any more, so whoever does took it first.
-            Err(NotReady::Died(_)) if port.is_some_and(is_taken) => {}
-            Err(why) => return Err(not_ready(manifest, &program, &place, why, within)),
+            Err(NotReady::Died(_)) if port.into_iter().chain(peer_port).any(is_taken) => {}
+            Err(why) => return Err(not_ready(manifest, program, &place, why, within)),
         }
     }
     Err(Problem::new(
@@ -94,7 +128,7 @@ fn spawn(
     process: &Process,
     options: &StartOptions,
     program: &Path,
-    port: Option<u16>,
+    [port, peer_port]: [Option<u16>; 2],
 ) -> Result<(Server, Place)> {
     let run_as = (process.as_root == AsRoot::Nobody && is_root()).then_some(NOBODY);
     let dir = StoreDir::make(options.dir, &manifest.name, run_as)?;
@@ -102,7 +136,8 @@ fn spawn(
         dir: dir.path().to_owned(),
         port,
         tls: options.transport == Transport::Tls,
-        memory_mb: options.memory_mb,
+        peer_port,
+        memory_mb: options.memory_mb.div_ceil(process.nodes.max(1)),
     };
     let listen = match options.transport {
         Transport::Tcp => &process.tcp,
@@ -172,16 +207,12 @@ fn socket_args<'p>(
 }
 
 fn wait_until_ready(
-    manifest: &Manifest,
-    place: &Place,
-    owned: &mut Owned,
+    protocol: Protocol,
+    endpoints: &[Endpoint],
+    servers: &mut [&mut Owned],
     within: Duration,
 ) -> std::result::Result<Identity, NotReady> {
-    let mut asking = probe(
-        manifest.protocol,
-        &place.probe_endpoint(),
-        READY_ANSWER_WITHIN,
-    );
+    let mut asking = probe(protocol, endpoints, READY_ANSWER_WITHIN);
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
     let internal = |e: io::Error| {
@@ -192,11 +223,14 @@ fn wait_until_ready(
     };
     loop {
         let answer = asking.identify();
-        if let Some(exit) = owned.try_wait().map_err(internal)? {
-            return Err(NotReady::Died(exit));
+        for owned in &mut *servers {
+            if let Some(exit) = owned.try_wait().map_err(internal)? {
+                return Err(NotReady::Died(exit));
+            }
         }
+        let is_one = |pid| servers.iter().any(|owned| owned.pid() == pid);
         let problem = match answer {
-            Ok(identity) if identity.pid.is_none_or(|pid| pid == owned.pid()) => {
+            Ok(identity) if identity.pid.is_none_or(is_one) => {
                 return Ok(identity);
             }
             Ok(_) => Problem::new(Kind::Failed, "another server answers there"),

@@ -12,6 +12,7 @@ use roundtrip_process::{Owned, PrivateDir, cpu_time_ns};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::slice::from_ref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -50,9 +51,12 @@ pub(crate) struct Server {
 }
 
 enum Holding {
-    Started(Server),
+    /// The nodes of a store: most have one.
+    Started(Vec<Server>),
     Embedded(#[allow(dead_code, reason = "kept for its end")] StoreDir),
-    Attached { foreign_items: Option<u64> },
+    Attached {
+        foreign_items: Option<u64>,
+    },
 }
 
 /// A store that can be used. Dropped, what Roundtrip started is gone, and what it did not start
@@ -60,8 +64,8 @@ enum Holding {
 pub struct Store {
     manifest: Manifest,
     endpoint: Endpoint,
-    /// Where the probe asks, and the sampler too: clients may have to speak TLS.
-    probe_endpoint: Endpoint,
+    /// Where the probe asks, and the sampler too: every node; and clients may have to speak TLS.
+    probe_endpoints: Vec<Endpoint>,
     probe: Box<dyn Probe>,
     version: String,
     settings: BTreeMap<String, String>,
@@ -69,30 +73,35 @@ pub struct Store {
 }
 
 impl Store {
+    /// A store of servers of which clients go to the first, and the probe to all.
     pub(crate) fn started(
         manifest: &Manifest,
-        place: Place,
-        server: Server,
+        nodes: Vec<(Server, Place)>,
         probe: Box<dyn Probe>,
         identity: Identity,
         settings: BTreeMap<String, String>,
-    ) -> Store {
-        Store {
+    ) -> Result<Store> {
+        let none = || Problem::new(Kind::Internal, "a store has no server");
+        let endpoint = nodes.first().map(|(_, place)| place.endpoint());
+        Ok(Store {
             manifest: manifest.clone(),
-            endpoint: place.endpoint(),
-            probe_endpoint: place.probe_endpoint(),
+            endpoint: endpoint.ok_or_else(none)?,
+            probe_endpoints: nodes
+                .iter()
+                .map(|(_, place)| place.probe_endpoint())
+                .collect(),
             probe,
             version: identity.version,
             settings,
-            holding: Holding::Started(server),
-        }
+            holding: Holding::Started(nodes.into_iter().map(|(server, _)| server).collect()),
+        })
     }
 
     pub(crate) fn embedded(manifest: &Manifest, endpoint: Endpoint, dir: StoreDir) -> Store {
         Store {
             manifest: manifest.clone(),
-            probe: probe(manifest.protocol, &endpoint, ANSWER_WITHIN),
-            probe_endpoint: endpoint.clone(),
+            probe: probe(manifest.protocol, from_ref(&endpoint), ANSWER_WITHIN),
+            probe_endpoints: vec![endpoint.clone()],
             endpoint,
             version: embedded_version(manifest).unwrap_or_default(),
             settings: manifest.settings.fixed.clone(),
@@ -102,14 +111,14 @@ impl Store {
 
     /// Connects to a store that is somebody's own.
     pub(crate) fn attached(manifest: &Manifest, endpoint: Endpoint) -> Result<Store> {
-        let mut probe = probe(manifest.protocol, &endpoint, ANSWER_WITHIN);
+        let mut probe = probe(manifest.protocol, from_ref(&endpoint), ANSWER_WITHIN);
         let identity = probe.identify()?;
         let settings = read_settings(manifest, probe.as_mut());
         let counters = probe.counters()?;
         let items = manifest.counter(Quantity::Items);
         Ok(Store {
             manifest: manifest.clone(),
-            probe_endpoint: endpoint.clone(),
+            probe_endpoints: vec![endpoint.clone()],
             endpoint,
             probe,
             version: identity.version,
@@ -152,30 +161,43 @@ impl Store {
             })
     }
 
-    /// CPU time of its server so far; 0 where there is no server, `None` where it cannot be known.
+    /// CPU time of its servers so far; 0 where there is no server, `None` where it cannot be known.
     pub fn cpu_ns(&self) -> Option<u64> {
         match &self.holding {
-            Holding::Started(server) => cpu_time_ns(server.owned.pid()),
+            Holding::Started(servers) => servers
+                .iter()
+                .map(|server| cpu_time_ns(server.owned.pid()))
+                .sum(),
             Holding::Embedded(_) => Some(0),
             Holding::Attached { .. } => None,
         }
     }
 
-    /// Its process, where Roundtrip started one.
-    pub fn pid(&self) -> Option<u32> {
+    /// Its processes: those that Roundtrip started.
+    pub fn pids(&self) -> Vec<u32> {
+        self.servers()
+            .iter()
+            .map(|server| server.owned.pid())
+            .collect()
+    }
+
+    fn servers(&self) -> &[Server] {
         match &self.holding {
-            Holding::Started(server) => Some(server.owned.pid()),
-            _ => None,
+            Holding::Started(servers) => servers,
+            _ => &[],
         }
     }
 
     /// `None` while it lives; else how it died and its last words. Of a store that Roundtrip did
     /// not start only its answers tell.
     pub fn is_alive(&mut self) -> Option<Problem> {
-        let Holding::Started(server) = &mut self.holding else {
+        let Holding::Started(servers) = &mut self.holding else {
             return None;
         };
-        let exit = server.owned.try_wait().ok()??;
+        let (server, exit) = servers
+            .iter_mut()
+            .find_map(|server| Some((server.owned.try_wait().ok()??, server)))
+            .map(|(exit, server)| (server, exit))?;
         let what = format!(
             "{} {} while it was needed",
             self.manifest.name,
@@ -189,12 +211,10 @@ impl Store {
         )
     }
 
-    /// The last words of its server; empty where there are none.
+    /// The last words of its servers; empty where there are none.
     pub fn log_tail(&self) -> String {
-        match &self.holding {
-            Holding::Started(server) => log::tail(&server.log),
-            _ => String::new(),
-        }
+        let tails = self.servers().iter().map(|server| log::tail(&server.log));
+        tails.collect::<Vec<_>>().join("\n")
     }
 
     /// How many items somebody else's store held when Roundtrip connected to it.
@@ -219,7 +239,7 @@ impl Store {
 
     /// Samples the witness counters every `interval` on a connection of its own.
     pub fn sampler(&self, interval: Duration) -> Sampler {
-        Sampler::start(&self.manifest, &self.probe_endpoint, interval)
+        Sampler::start(&self.manifest, &self.probe_endpoints, interval)
     }
 
     /// Ends what Roundtrip started and removes its directory; leaves alone what it did not start.
@@ -227,7 +247,12 @@ impl Store {
         // Its connection goes first: a server may wait for its clients.
         drop(self.probe);
         match self.holding {
-            Holding::Started(mut server) => server.owned.stop(server.grace).map(drop),
+            Holding::Started(mut servers) => {
+                let stop = |server: &mut Server| server.owned.stop(server.grace).map(drop);
+                // Each is ended, whatever became of those before it.
+                let ends: Vec<Result<()>> = servers.iter_mut().map(stop).collect();
+                ends.into_iter().collect()
+            }
             _ => Ok(()),
         }
     }
@@ -258,9 +283,6 @@ pub(crate) fn read_settings(
 
 /// The version of a store that is inside Roundtrip.
 pub(crate) fn embedded_version(manifest: &Manifest) -> Option<String> {
-    let nowhere = Endpoint::File {
-        path: String::new(),
-    };
-    let mut probe = probe(manifest.protocol, &nowhere, ANSWER_WITHIN);
+    let mut probe = probe(manifest.protocol, &[], ANSWER_WITHIN);
     probe.identify().ok().map(|identity| identity.version)
 }

@@ -19,11 +19,11 @@ fn an_attached_store_is_counted_and_left_as_it_was() {
     assert_eq!(store.endpoint(), server.store.endpoint());
     assert_eq!(store.version(), server.store.version());
     assert_eq!(store.settings(), server.store.settings());
-    assert_eq!((store.cpu_ns(), store.pid()), (None, None));
+    assert_eq!((store.cpu_ns(), store.pids()), (None, vec![]));
     assert_eq!(store.counters().unwrap()["curr_items"], 3);
     assert!(store.is_alive().is_none());
     store.stop().unwrap();
-    assert!(runs(server.store.pid().unwrap()));
+    assert!(runs(server.store.pids()[0]));
     assert_eq!(server.store.counters().unwrap()["curr_items"], 3);
 }
 

@@ -102,6 +102,8 @@ fn events_are_what_the_contract_says() {
             max_rss_bytes: Some(8),
             carried: None,
             gaps: Vec::new(),
+            gap_totals: None,
+            redirects: Default::default(),
             lateness: None,
         })
     );

@@ -97,6 +97,8 @@ fn phase(wall_ns: u64) -> PhaseRecord {
         pace: roundtrip_model::workload::Pace::Closed,
         lateness: None,
         gaps: Vec::new(),
+        gap_totals: None,
+        redirects: Default::default(),
         wall_ns,
         user_ns: None,
         sys_ns: None,

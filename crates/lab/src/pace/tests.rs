@@ -6,7 +6,7 @@ fn record(wall_ms: u64, p99_ns: u64, max_ns: u64) -> PhaseRecord {
     serde_json::from_value(serde_json::json!({
         "name": "p", "op": "get", "ops": 10_000, "depth": 1, "concurrency": 8,
         "pace": { "fixed": { "per_s": 10_000.0 } },
-        "lateness": Lateness { max_ns, p99_ns, mean_ns: 5 },
+        "lateness": Lateness { max_ns, p50_ns: Some(5), p99_ns, mean_ns: 5 },
         "wall_ns": wall_ms * 1_000_000, "outcomes": {}, "slices_ns": [], "witness": {},
         "samples": [],
     }))

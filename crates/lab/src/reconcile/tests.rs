@@ -12,6 +12,8 @@ fn phase(op: Op, outcomes: &[(&str, u64)], cache: &[(&str, u64)]) -> PhaseRecord
         pace: roundtrip_model::workload::Pace::Closed,
         lateness: None,
         gaps: Vec::new(),
+        gap_totals: None,
+        redirects: Default::default(),
         wall_ns: 1,
         user_ns: None,
         sys_ns: None,

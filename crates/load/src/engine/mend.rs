@@ -15,7 +15,8 @@ const TRY_TIMEOUT: Duration = Duration::from_secs(1);
 /// How connections are made anew.
 #[derive(Clone, Debug)]
 pub(crate) struct Mender {
-    pub(crate) endpoint: Endpoint,
+    /// Where the connections of a lane lead, one after another.
+    pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) link: LinkOptions,
     /// How long a server may be away.
     pub(crate) patience: Duration,
@@ -51,7 +52,8 @@ impl Down {
         now_ns: u64,
     ) -> Result<Option<OwnedFd>, WorkerError> {
         self.attempts += 1;
-        match connect(&mender.endpoint, mender.link, TRY_TIMEOUT) {
+        let endpoint = &mender.endpoints[self.slot % mender.endpoints.len().max(1)];
+        match connect(endpoint, mender.link, TRY_TIMEOUT) {
             Ok(socket) => Ok(Some(socket)),
             Err(error) if now_ns - self.since_ns > mender.patience.as_nanos() as u64 => Err(error
                 .also(&format!(

@@ -6,16 +6,20 @@
 //! | pace | when ops start | `pace` |
 //! | ops | what is done, on which key | `ops` |
 //! | texts | the bytes of keys and values | `text` |
-//! | lanes | what is in flight where; lost connections | `lane`, `mend` |
+//! | lanes | what is in flight where; lost connections | `lane`, `failing`, `mend` |
+//! | spread | what goes to which node of a cluster | `spread` |
+//! | replies | what became of what was sent | `replies` |
 //! | fence | whether more was said than was asked | `fence` |
 //! | protocol | what bytes mean | [`crate::protocol`] |
 //! | io | how bytes travel | [`crate::io`] |
-//! | record | what is written down | `record`, `counts` |
+//! | record | what is written down | `record`, `counts`, `gaps` |
 //!
 //! A thread runs one loop over connections of its own; [`crate::worker`] has the threads.
 
 mod counts;
+mod failing;
 mod fence;
+mod gaps;
 mod lane;
 mod mend;
 mod ops;
@@ -23,6 +27,8 @@ mod pace;
 #[cfg(test)]
 mod proof;
 mod record;
+mod replies;
+mod spread;
 mod text;
 
 pub(crate) use counts::Counts;
@@ -33,13 +39,14 @@ pub(crate) use pace::{Closed, Pace, Plan};
 pub(crate) use record::{Record, slices};
 pub(crate) use text::{Frame, Texts};
 
-use crate::io::{Io, Sink};
-use crate::outcome::{ErrorKind, Outcome, Tally};
-use crate::protocol::{Answer, Flight, Protocol};
+use crate::io::Io;
+use crate::outcome::{ErrorKind, Tally};
+use crate::protocol::{Flight, Protocol};
 use crate::worker::WorkerError;
 use lane::Lane;
 use mend::Down;
 use roundtrip_model::Op;
+use spread::Spread;
 use std::collections::VecDeque;
 
 /// A reply that does not come within this time is given up, and its connection with it.
@@ -49,8 +56,6 @@ const LOOK_NS: u64 = 1_000_000_000;
 /// Before an op is due its thread stops sleeping and looks without waiting, because a sleep ends
 /// some tens of microseconds late.
 pub(crate) const SPIN_NS: u64 = 60_000;
-/// The most gaps that are listed.
-const MOST_GAPS: usize = 4000;
 
 /// How a loop is to run.
 #[derive(Clone, Debug)]
@@ -81,6 +86,8 @@ pub(crate) struct Course<P, C> {
     /// Indices of the keys of a request that is being made.
     keys: Vec<u64>,
     touched: Vec<usize>,
+    /// What goes to other nodes than it was sent to, and lanes that want ops.
+    spread: Spread,
     pub(crate) record: Record,
 }
 
@@ -110,6 +117,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             lost: Vec::new(),
             keys: Vec::with_capacity(settings.group),
             touched: Vec::with_capacity(lanes_down.len()),
+            spread: Spread::default(),
             settings,
             protocol,
             pace,
@@ -174,7 +182,9 @@ impl<P: Protocol, C: Pace> Course<P, C> {
     /// Puts a connection to use.
     fn open_lane(&mut self, io: &mut impl Io, slot: usize, now_ns: u64) {
         self.lanes[slot].free_ns = now_ns;
-        if C::OPEN {
+        if P::SPREADS {
+            self.want(slot);
+        } else if C::OPEN {
             self.list(slot);
         } else {
             let sent_ns = io.now_ns().max(now_ns);
@@ -187,6 +197,9 @@ impl<P: Protocol, C: Pace> Course<P, C> {
     /// wait: the next that brings something to do by itself.
     #[inline]
     fn launch(&mut self, io: &mut impl Io) -> Option<u64> {
+        if P::SPREADS {
+            self.spread(io);
+        }
         let mut until_ns = self.down.iter().map(|down| down.next_try_ns).min();
         if !C::OPEN || self.ops.is_over() || self.free.is_empty() {
             return until_ns;
@@ -197,8 +210,12 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                 break;
             };
             self.lanes[slot].listed = false;
-            self.fill(slot, now_ns, self.settings.group, io.output(slot));
-            self.touched.push(slot);
+            if P::SPREADS {
+                self.fill_spread(slot, now_ns, 1, io);
+            } else {
+                self.fill(slot, now_ns, self.settings.group, io.output(slot));
+                self.touched.push(slot);
+            }
             self.list(slot);
         }
         for slot in self.touched.drain(..) {
@@ -223,9 +240,9 @@ impl<P: Protocol, C: Pace> Course<P, C> {
 
     /// Lists a lane that has a place, once.
     fn list(&mut self, slot: usize) {
-        let lane = &mut self.lanes[slot];
-        if !lane.listed && !lane.down && lane.flights.len() < self.settings.depth {
-            lane.listed = true;
+        let slot = self.first_of(slot);
+        if !self.lanes[slot].listed && self.has_place(slot) {
+            self.lanes[slot].listed = true;
             self.free.push_back(slot);
         }
     }
@@ -240,6 +257,9 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             if P::GROUPS && self.settings.group > 1 && next.op == Op::Get {
                 left -= self.request_group(slot, now_ns, left, out);
                 continue;
+            }
+            if next.op == Op::Scan {
+                self.protocol.span(self.ops.scan_keys());
             }
             self.protocol
                 .request(next.op, next.index, &mut self.texts, out);
@@ -292,161 +312,10 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             op,
             opens: 1,
             behind: 0,
+            redirects: 0,
+            asking: false,
         });
         self.ops.advance();
         self.pace.advance();
-    }
-
-    /// Ends all ops in flight on a lane, and the lane's connection.
-    fn fail(&mut self, slot: usize, kind: ErrorKind, at_ns: u64) {
-        let lane = &mut self.lanes[slot];
-        if lane.down {
-            return;
-        }
-        for flight in lane.flights.drain(..) {
-            let (sent_ns, intended_ns) = (flight.sent_ns, flight.intended_ns);
-            let outcome = Outcome::Error(kind);
-            self.record
-                .end(C::OPEN, outcome, sent_ns, intended_ns, at_ns);
-        }
-        if kind == ErrorKind::Surplus {
-            self.record.tally.add(Outcome::Error(kind));
-        }
-        self.record.last_ns = self.record.last_ns.max(at_ns);
-        lane.down = true;
-        self.down.push(Down::new(slot, at_ns, lane.answered));
-        lane.answered = false;
-        if lane.listed {
-            lane.listed = false;
-            self.free.retain(|listed| *listed != slot);
-        }
-    }
-
-    /// Tries to connect the lanes whose time it is.
-    fn mend(&mut self, io: &mut impl Io) -> Result<(), WorkerError> {
-        let Some(mender) = self.settings.mender.clone() else {
-            return Err(WorkerError::internal(
-                "a store without a connection lost one",
-            ));
-        };
-        let mut now_ns = io.now_ns();
-        let mut i = 0;
-        while i < self.down.len() {
-            if self.down[i].next_try_ns > now_ns {
-                i += 1;
-                continue;
-            }
-            let tried = self.down[i].try_again(&mender, now_ns)?;
-            now_ns = io.now_ns();
-            let Some(socket) = tried else {
-                i += 1;
-                continue;
-            };
-            let down = self.down.swap_remove(i);
-            io.replace(down.slot, socket)
-                .map_err(|e| WorkerError::io(format!("{}: {e}", io.name())))?;
-            self.write_gap(&down, now_ns);
-            self.lanes[down.slot].down = false;
-            self.open_lane(io, down.slot, now_ns);
-        }
-        Ok(())
-    }
-
-    fn write_gap(&mut self, down: &Down, now_ns: u64) {
-        if self.record.gaps.len() < MOST_GAPS {
-            let first = self.settings.first_connection;
-            let gap = down.gap(first, self.record.started_ns, now_ns);
-            self.record.gaps.push(gap);
-        }
-    }
-
-    /// Gives up the connections whose first reply is too late.
-    fn look_for_missing(&mut self, now_ns: u64) {
-        for slot in 0..self.lanes.len() {
-            let first = self.lanes[slot].flights.front();
-            if first.is_some_and(|first| first.sent_ns + REPLY_TIMEOUT_NS < now_ns) {
-                self.fail(slot, ErrorKind::Timeout, now_ns);
-            }
-        }
-    }
-
-    /// Reads the replies that came on a lane; says how many bytes they took.
-    #[inline]
-    fn read(
-        &mut self,
-        slot: usize,
-        bytes: &[u8],
-        at_ns: u64,
-        output: &mut Vec<u8>,
-    ) -> Result<usize, ErrorKind> {
-        let lane = &mut self.lanes[slot];
-        let mut used = 0;
-        while let Some(flight) = lane.flights.front() {
-            match self.protocol.reply(&bytes[used..], flight, &mut self.texts) {
-                Answer::Ended(outcome, bytes) => {
-                    used += bytes;
-                    let (sent_ns, intended_ns) = (flight.sent_ns, flight.intended_ns);
-                    self.record
-                        .end(C::OPEN, outcome, sent_ns, intended_ns, at_ns);
-                    lane.flights.pop_front();
-                }
-                Answer::Then(op, bytes) => {
-                    used += bytes;
-                    let next = Flight { op, ..*flight };
-                    lane.flights.pop_front();
-                    lane.flights.push_back(next);
-                    self.protocol
-                        .request(op, next.index, &mut self.texts, output);
-                }
-                Answer::NeedMore => return Ok(used),
-                Answer::Lost(kind) => return Err(kind),
-            }
-        }
-        match used == bytes.len() {
-            true => Ok(used),
-            // Nothing was asked that this could answer.
-            false => Err(ErrorKind::Surplus),
-        }
-    }
-}
-
-impl<P: Protocol, C: Pace> Sink for Course<P, C> {
-    #[inline]
-    fn arrived(
-        &mut self,
-        slot: usize,
-        bytes: &[u8],
-        at_ns: u64,
-        output: &mut Vec<u8>,
-    ) -> Result<usize, ErrorKind> {
-        if self.lanes[slot].down {
-            return Err(ErrorKind::Connection);
-        }
-        self.record.last_ns = at_ns;
-        let was_full = self.lanes[slot].flights.len() == self.settings.depth;
-        match self.read(slot, bytes, at_ns, output) {
-            Ok(used) => {
-                let lane = &mut self.lanes[slot];
-                lane.answered = true;
-                if C::OPEN {
-                    if was_full && lane.flights.len() < self.settings.depth {
-                        lane.free_ns = at_ns;
-                    }
-                    self.fill(slot, at_ns, self.settings.depth, output);
-                    self.list(slot);
-                } else if lane.flights.is_empty() {
-                    self.fill(slot, at_ns, self.settings.depth, output);
-                }
-                Ok(used)
-            }
-            Err(kind) => {
-                self.fail(slot, kind, at_ns);
-                Err(kind)
-            }
-        }
-    }
-
-    fn lost(&mut self, slot: usize, kind: ErrorKind) {
-        self.lost.push((slot, kind));
     }
 }

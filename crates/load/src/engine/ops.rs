@@ -79,6 +79,12 @@ impl Ops {
         }
     }
 
+    /// How many keys the next op reads, if it reads several in a row.
+    pub(crate) fn scan_keys(&self) -> u32 {
+        let (part, of) = self.part;
+        self.maker.planned(part + self.at * of).scan_keys
+    }
+
     /// Goes on to the op after it.
     #[inline]
     pub(crate) fn advance(&mut self) {

@@ -1,8 +1,9 @@
 //! What a loop writes down of every op: what became of it, how long it took, how late it started.
 
 use super::counts::Counts;
+use super::gaps::Gaps;
 use crate::outcome::{Outcome, Tally};
-use roundtrip_model::contract::{Gap, Lateness};
+use roundtrip_model::contract::Lateness;
 
 /// Into how many parts the time of a phase is cut, to see whether its rate was steady.
 const SLICES: u64 = 30;
@@ -18,7 +19,11 @@ pub(crate) struct Record {
     /// How late the generator itself was.
     pub(crate) late: Counts,
     pub(crate) latest_ns: u64,
-    pub(crate) gaps: Vec<Gap>,
+    pub(crate) gaps: Gaps,
+    /// How often a node of a cluster said that a slot is another's for good.
+    pub(crate) moved: u64,
+    /// How often it said so of one op, while a slot was on the move.
+    pub(crate) asked: u64,
     /// When each of the equal parts ended, in order.
     pub(crate) slice_ends_ns: Vec<u64>,
     pub(crate) started_ns: u64,
@@ -38,7 +43,9 @@ impl Record {
             response: Counts::new(),
             late: Counts::new(),
             latest_ns: 0,
-            gaps: Vec::new(),
+            gaps: Gaps::default(),
+            moved: 0,
+            asked: 0,
             slice_ends_ns: Vec::with_capacity(SLICES as usize),
             started_ns: 0,
             last_ns: 0,
@@ -100,13 +107,15 @@ impl Record {
     }
 
     /// Adds the record of another thread of the same phase.
-    pub(crate) fn merge(&mut self, mut other: Record) {
+    pub(crate) fn merge(&mut self, other: Record) {
         self.tally.merge(&other.tally);
         self.service.merge(&other.service);
         self.response.merge(&other.response);
         self.late.merge(&other.late);
         self.latest_ns = self.latest_ns.max(other.latest_ns);
-        self.gaps.append(&mut other.gaps);
+        self.gaps.merge(other.gaps);
+        self.moved += other.moved;
+        self.asked += other.asked;
         self.last_ns = self.last_ns.max(other.last_ns);
         self.finished += other.finished;
         self.count += other.count;
@@ -116,6 +125,7 @@ impl Record {
     pub(crate) fn lateness(&self) -> Lateness {
         Lateness {
             max_ns: self.latest_ns,
+            p50_ns: Some(self.late.quantile_ns(0.5)),
             p99_ns: self.late.quantile_ns(0.99),
             mean_ns: self.late.mean_ns(),
         }

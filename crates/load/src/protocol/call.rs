@@ -16,6 +16,9 @@ pub(crate) trait Call {
     /// Does it. A failure of the op is its outcome; an `Err` ends the phase.
     fn call(&mut self, op: Op, index: u64, texts: &mut Texts) -> Result<Outcome, WorkerError>;
 
+    /// The op that follows reads so many keys in a row.
+    fn span(&mut self, _keys: u32) {}
+
     /// Ends the phase; gives the part that a cache played.
     fn finish(&mut self) -> Result<Tally, WorkerError> {
         Ok(Tally::default())
@@ -46,6 +49,10 @@ impl<C: Call> Protocol for Direct<C> {
             Outcome::Error(ErrorKind::Connection)
         });
         out.push(outcome.code());
+    }
+
+    fn span(&mut self, keys: u32) {
+        self.store.span(keys);
     }
 
     #[inline]
@@ -125,6 +132,8 @@ impl<P: Protocol> Call for Caller<P> {
                 op,
                 opens: 1,
                 behind: 0,
+                redirects: 0,
+                asking: false,
             },
             texts,
             outcome: None,
@@ -170,7 +179,7 @@ impl<P: Protocol> Sink for One<'_, P> {
             Answer::NeedMore => return Ok(0),
             Answer::Lost(kind) => kind,
             // More than was asked for.
-            Answer::Ended(..) | Answer::Then(..) => ErrorKind::Protocol,
+            Answer::Ended(..) | Answer::Then(..) | Answer::Elsewhere(..) => ErrorKind::Protocol,
         };
         self.lost(slot, lost);
         Err(lost)

@@ -2,6 +2,7 @@
 //! nothing of connections, paces or clocks.
 
 mod call;
+mod cluster;
 mod lead;
 mod memcached;
 mod nothing;
@@ -10,6 +11,7 @@ mod resp;
 mod sqlite;
 
 pub(crate) use call::{Call, Caller, Direct};
+pub(crate) use cluster::{Cluster, Map};
 pub(crate) use memcached::Memcached;
 pub(crate) use nothing::Nothing;
 pub(crate) use read_aside::ReadAside;
@@ -24,8 +26,6 @@ use roundtrip_model::Op;
 /// What a phase is to a protocol.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Task {
-    /// The op. `read_aside` on one store alone is a plain read.
-    pub(crate) op: Op,
     /// Time to live of what is written; 0 for ever.
     pub(crate) ttl_s: u32,
     /// Whether it only brings data into place, in whatever way is quickest.
@@ -46,6 +46,10 @@ pub(crate) struct Flight {
     pub(crate) opens: u16,
     /// How many ops of the same request come after it.
     pub(crate) behind: u16,
+    /// How often it was sent to another node of a cluster.
+    pub(crate) redirects: u8,
+    /// Whether a word of its own was sent before it, which has a reply of its own.
+    pub(crate) asking: bool,
 }
 
 /// What the bytes at hand are to the first op that has no reply.
@@ -55,11 +59,22 @@ pub(crate) enum Answer {
     Ended(Outcome, usize),
     /// The end of its first step, which took so many bytes: the op goes on as this one.
     Then(Op, usize),
+    /// Another node of the cluster is to be asked, says a reply that took so many bytes.
+    Elsewhere(Redirect, usize),
     /// The beginning of its reply, or nothing.
     NeedMore,
     /// Nothing that could be understood, or no answer to the request: the connection is to be
     /// given up with everything in flight on it.
     Lost(ErrorKind),
+}
+
+/// Which node of a cluster is to be asked instead.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Redirect {
+    /// Its number; one that there is not for a node that nobody knows.
+    pub(crate) node: u16,
+    /// Whether it has to be told that it was named for this one op.
+    pub(crate) asking: bool,
 }
 
 /// What the answer to the read of a key makes of the op that it is a part of.
@@ -86,6 +101,23 @@ pub(crate) trait Protocol {
     /// What is asked of each connection at the end, where there are any.
     const FENCE: Option<Fence> = None;
 
+    /// Whether ops go to one of several nodes, to each of which a lane has a connection.
+    const SPREADS: bool = false;
+
+    /// How many nodes there are.
+    #[inline]
+    fn nodes(&self) -> usize {
+        1
+    }
+
+    /// The node that an op is for.
+    fn node(&mut self, _index: u64, _texts: &mut Texts) -> usize {
+        0
+    }
+
+    /// Appends what tells a node that it was named for the op that follows.
+    fn ask(&mut self, _out: &mut Vec<u8>) {}
+
     /// What stands around a key of so many bytes in the request that reads it.
     fn frame(&self, _key_bytes: usize) -> Option<Frame> {
         None
@@ -93,6 +125,9 @@ pub(crate) trait Protocol {
 
     /// Appends the request of one op.
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>);
+
+    /// The request that follows reads so many keys in a row.
+    fn span(&mut self, _keys: u32) {}
 
     /// Begins a request for so many keys.
     fn open_group(&mut self, _size: usize, _out: &mut Vec<u8>) {}

@@ -16,6 +16,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const CREATE: &str = "CREATE TABLE IF NOT EXISTS kv (\
     key BLOB PRIMARY KEY, value BLOB NOT NULL, expires INTEGER NOT NULL) WITHOUT ROWID";
 const GET: &str = "SELECT value, expires FROM kv WHERE key = ?1";
+const SCAN: &str = "SELECT key, value FROM kv \
+    WHERE key >= ?1 AND (expires = 0 OR expires > ?2) ORDER BY key LIMIT ?3";
 const SET: &str = "INSERT INTO kv (key, value, expires) VALUES (?1, ?2, ?3) \
     ON CONFLICT (key) DO UPDATE SET value = excluded.value, expires = excluded.expires";
 const INSERT: &str =
@@ -77,10 +79,15 @@ impl SqliteStore {
 pub(crate) struct Sqlite<'a> {
     connection: &'a Connection,
     get: Statement<'a>,
+    scan: Statement<'a>,
     set: Statement<'a>,
     insert: Statement<'a>,
     delete: Statement<'a>,
     incr: Statement<'a>,
+    /// How many keys the next scan reads.
+    span: u32,
+    /// The key that a scan read last.
+    last_key: Vec<u8>,
     /// The value that is being written.
     value: Vec<u8>,
     task: Task,
@@ -89,9 +96,6 @@ pub(crate) struct Sqlite<'a> {
 impl<'a> Sqlite<'a> {
     pub(crate) fn new(store: &'a SqliteStore, task: Task) -> Result<Sqlite<'a>, WorkerError> {
         let connection = &store.0;
-        if task.op == Op::Scan {
-            return Err(WorkerError::cannot(task.op));
-        }
         let prepared = |text| connection.prepare(text).map_err(failed);
         if task.prepare {
             connection
@@ -101,10 +105,13 @@ impl<'a> Sqlite<'a> {
         Ok(Sqlite {
             connection,
             get: prepared(GET)?,
+            scan: prepared(SCAN)?,
             set: prepared(SET)?,
             insert: prepared(INSERT)?,
             delete: prepared(DELETE)?,
             incr: prepared(INCR)?,
+            span: 0,
+            last_key: Vec::new(),
             value: Vec::new(),
             task,
         })
@@ -125,6 +132,38 @@ impl<'a> Sqlite<'a> {
         Ok(match texts.values.is(index, value) {
             true => Outcome::Hit,
             false => Outcome::Wrong,
+        })
+    }
+
+    /// Reads keys in a row from one on, which must be the first of them. Its value is compared; of
+    /// the others nobody here knows which they are, so what is checked is that they come in order,
+    /// and never too many.
+    fn scan(&mut self, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
+        let first = texts.keys.get(index);
+        self.scan.raw_bind_parameter(1, first)?;
+        self.scan.raw_bind_parameter(2, clock::unix_s() as i64)?;
+        self.scan.raw_bind_parameter(3, self.span)?;
+        let mut rows = self.scan.raw_query();
+        let mut count = 0;
+        while let Some(row) = rows.next()? {
+            let (key, value) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_blob()?);
+            if count == 0 && key != first {
+                return Ok(Outcome::Miss);
+            }
+            let is_right = match count {
+                0 => texts.values.is(index, value),
+                _ => key > self.last_key.as_slice(),
+            };
+            count += 1;
+            if !is_right || count > self.span {
+                return Ok(Outcome::Wrong);
+            }
+            self.last_key.clear();
+            self.last_key.extend_from_slice(key);
+        }
+        Ok(match count {
+            0 => Outcome::Miss,
+            _ => Outcome::Hit,
         })
     }
 
@@ -174,8 +213,9 @@ impl<'a> Sqlite<'a> {
                 Outcome::Hit => self.write(Op::Set, index, texts),
                 other => Ok(other),
             },
-            // No stream has them as the op of an operation.
-            Op::Scan | Op::Mix => Ok(Outcome::Error(ErrorKind::Refused)),
+            Op::Scan => self.scan(index, texts),
+            // No stream has it as the op of an operation.
+            Op::Mix => Ok(Outcome::Error(ErrorKind::Refused)),
         }
     }
 }
@@ -185,6 +225,10 @@ impl Call for Sqlite<'_> {
     fn call(&mut self, op: Op, index: u64, texts: &mut Texts) -> Result<Outcome, WorkerError> {
         let done = self.do_it(op, index, texts);
         Ok(done.unwrap_or_else(|e| Outcome::Error(kind(&e))))
+    }
+
+    fn span(&mut self, keys: u32) {
+        self.span = keys;
     }
 
     fn finish(&mut self) -> Result<Tally, WorkerError> {

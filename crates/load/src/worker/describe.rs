@@ -8,7 +8,7 @@ use roundtrip_model::contract::{ClientInfo, Described, VERSION};
 use std::collections::BTreeMap;
 
 /// The ops that it can do.
-const OPS: [Op; 8] = [
+const OPS: [Op; 9] = [
     Op::Get,
     Op::Set,
     Op::Delete,
@@ -16,6 +16,7 @@ const OPS: [Op; 8] = [
     Op::ReadAside,
     Op::Insert,
     Op::ReadModifyWrite,
+    Op::Scan,
     Op::Mix,
 ];
 

@@ -16,11 +16,6 @@ impl WorkerError {
         WorkerError::new("usage", message)
     }
 
-    /// An op that a client does not have.
-    pub(crate) fn cannot(op: roundtrip_model::Op) -> WorkerError {
-        WorkerError::usage(format!("the client does not do {op}"))
-    }
-
     /// The store cannot be reached.
     pub(crate) fn connect(message: impl Into<String>) -> WorkerError {
         WorkerError::new("connect", message)

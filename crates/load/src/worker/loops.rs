@@ -8,9 +8,11 @@ use super::place::{Carrier, Hand, Place, Server, carried};
 use crate::engine::{Closed, Course, Ops, Pace, Plan, Settings};
 use crate::io::{Io, Loopback};
 use crate::protocol::{
-    Call, Caller, Direct, Memcached, Nothing, Protocol, ReadAside, Resp, Sqlite, SqliteStore, Task,
+    Call, Caller, Cluster, Direct, Memcached, Nothing, Protocol, ReadAside, Resp, Sqlite,
+    SqliteStore, Task,
 };
 use crate::usage;
+use roundtrip_model::contract::Endpoint;
 
 type Result<T> = std::result::Result<T, WorkerError>;
 
@@ -95,7 +97,7 @@ pub(super) fn wired(
     server: &mut Server,
 ) -> Result<Vec<Part>> {
     let mender = server.mender(checked, ready.seed);
-    let speech = server.speech;
+    let (speech, map) = (server.speech, server.map.clone());
     let ops = std::mem::take(&mut ready.parts);
     let members: Vec<(&mut Hand, Ops)> = server.hands.iter_mut().zip(ops).collect();
     let (task, ready) = (ready.task(), &*ready);
@@ -113,6 +115,10 @@ pub(super) fn wired(
         let part = carried!(&mut hand.carrier, io => match speech {
             Speech::Memcached => this.run(io, Ok(Memcached::new(task)), start),
             Speech::Resp => this.run(io, Ok(Resp::new(task)), start),
+            Speech::Cluster => {
+                let map = map.clone().ok_or_else(|| WorkerError::internal("a cluster has no map"));
+                this.run(io, map.map(|map| Cluster::new(task, map)), start)
+            }
         })?;
         hand.down.clone_from(&part.down);
         Ok(part)
@@ -180,9 +186,21 @@ pub(super) fn aside(
     })
 }
 
+fn one_at_a_time(over: &str) -> WorkerError {
+    WorkerError::usage(format!(
+        "reading through a cache does not go over {over}; use plain servers for it"
+    ))
+}
+
 fn caller(server: &Server, checked: &Checked, task: Task) -> Result<Box<dyn Call + Send>> {
-    let (endpoint, link) = (&server.endpoint, checked.link);
+    let link = checked.link;
+    let endpoint = match server.endpoints.as_slice() {
+        [Endpoint::Tls { .. }] => return Err(one_at_a_time("TLS")),
+        [endpoint] => endpoint,
+        _ => return Err(one_at_a_time("a cluster")),
+    };
     Ok(match server.speech {
+        Speech::Cluster => return Err(one_at_a_time("a cluster")),
         Speech::Memcached => Box::new(Caller::connect(endpoint, link, Memcached::new(task))?),
         Speech::Resp => Box::new(Caller::connect(endpoint, link, Resp::new(task))?),
     })

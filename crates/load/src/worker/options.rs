@@ -11,7 +11,7 @@ use std::time::Duration;
 /// The clients.
 pub(super) const CLIENTS: [&str; 2] = ["native", "nothing"];
 /// The stores that each of them reaches.
-pub(super) const STORES: [&str; 4] = ["memcached", "floor", "redis", "sqlite"];
+pub(super) const STORES: [&str; 5] = ["memcached", "floor", "redis", "redis-cluster", "sqlite"];
 /// The options of `native` and what each may be; nothing for anything.
 pub(super) const OPTIONS: [(&str, &[&str]); 10] = [
     ("depth", &[]),
@@ -47,6 +47,8 @@ pub(super) enum IoChoice {
 pub(super) enum Speech {
     Memcached,
     Resp,
+    /// RESP with the nodes of a cluster.
+    Cluster,
 }
 
 /// Options that were checked.

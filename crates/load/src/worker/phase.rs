@@ -7,8 +7,7 @@ use crate::outcome::Tally;
 use crate::protocol::Task;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use roundtrip_model::Op;
-use roundtrip_model::contract::{Done, LatencyHistograms, PhaseCommand, Purpose};
+use roundtrip_model::contract::{Done, LatencyHistograms, PhaseCommand, Purpose, Redirects};
 use roundtrip_model::stream::{MAX_VALUE_BYTES, Stream};
 use roundtrip_model::workload::Generate;
 use roundtrip_wire::memcached::key_is_valid;
@@ -84,7 +83,6 @@ impl Ready {
     /// What the phase is to a protocol.
     pub(super) fn task(&self) -> Task {
         Task {
-            op: self.command.op,
             ttl_s: self.command.ttl_s,
             prepare: self.command.purpose == Purpose::Prepare,
         }
@@ -121,9 +119,14 @@ impl Ready {
             outcomes: whole.tally.by_name(),
             cache_outcomes: cache.by_name(),
             max_rss_bytes: (max_rss_bytes > 0).then_some(max_rss_bytes),
+            redirects: Redirects {
+                moved: whole.moved,
+                asked: whole.asked,
+            },
             carried: None,
             lateness: paced.then(|| whole.lateness()),
-            gaps: whole.gaps,
+            gap_totals: (whole.gaps.totals().count > 0).then(|| whole.gaps.totals()),
+            gaps: whole.gaps.into_listed(),
         }
     }
 
@@ -148,10 +151,6 @@ fn check(command: &PhaseCommand, stream: &Stream) -> Result<(), WorkerError> {
             "phase `{}` has a count or depth of 0",
             command.name
         )));
-    }
-    let mut ops = stream.mix.iter().map(|(op, _)| *op).chain([command.op]);
-    if ops.any(|op| op == Op::Scan) {
-        return Err(WorkerError::cannot(Op::Scan));
     }
     let (part, of) = stream.part;
     if of == 0 || part >= of {

@@ -4,7 +4,7 @@ use super::WorkerError;
 use super::options::{Checked, IoChoice, MOST_CONNECTIONS, Speech};
 use crate::engine::Mender;
 use crate::io::{Blocking, CONNECT_TIMEOUT, Epoll, Io, Tls, Trust, Uring, connect};
-use crate::protocol::SqliteStore;
+use crate::protocol::{Map, SqliteStore};
 use roundtrip_model::contract::Endpoint;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -26,8 +26,11 @@ pub(super) enum Place {
 /// A server and the connections to it.
 #[derive(Debug)]
 pub(super) struct Server {
-    pub(super) endpoint: Endpoint,
+    /// Where the connections of a lane lead: those of a cluster to a node each.
+    pub(super) endpoints: Vec<Endpoint>,
     pub(super) speech: Speech,
+    /// Which node of a cluster has what.
+    pub(super) map: Option<Map>,
     /// One for each thread.
     pub(super) hands: Vec<Hand>,
 }
@@ -121,10 +124,14 @@ impl Place {
                 return Ok(Place::Sqlite(stores.collect::<Result<_, _>>()?));
             }
             ("sqlite", _) => return Err(WorkerError::usage("sqlite is reached by a file")),
+            ("redis-cluster", _) => Speech::Cluster,
             ("redis", _) => Speech::Resp,
             _ => Speech::Memcached,
         };
-        let speech = checked.speech.unwrap_or(speech);
+        let speech = match speech {
+            Speech::Cluster => speech,
+            speech => checked.speech.unwrap_or(speech),
+        };
         Server::open(endpoint, speech, connections, checked).map(Place::Server)
     }
 
@@ -165,18 +172,26 @@ impl Server {
                 "{connections} connections are not from 1 to {MOST_CONNECTIONS}"
             )));
         }
-        allow_files(u64::from(connections) + OTHER_FILES)?;
+        let map = match speech {
+            Speech::Cluster => Some(Map::read(endpoint, checked.link)?),
+            _ => None,
+        };
+        let endpoints = map
+            .as_ref()
+            .map_or_else(|| vec![endpoint.clone()], Map::endpoints);
+        allow_files(u64::from(connections) * endpoints.len() as u64 + OTHER_FILES)?;
         let threads = checked.threads.min(connections) as usize;
         let connections = connections as usize;
         let mut hands = Vec::new();
         for thread in 0..threads {
             let first = connections * thread / threads;
             let end = connections * (thread + 1) / threads;
-            hands.push(Hand::open(endpoint, first, end - first, checked)?);
+            hands.push(Hand::open(&endpoints, first, end - first, checked)?);
         }
         Ok(Server {
-            endpoint: endpoint.clone(),
+            endpoints,
             speech,
+            map,
             hands,
         })
     }
@@ -184,7 +199,7 @@ impl Server {
     /// How its lost connections come back.
     pub(super) fn mender(&self, checked: &Checked, seed: u64) -> Mender {
         Mender {
-            endpoint: self.endpoint.clone(),
+            endpoints: self.endpoints.clone(),
             link: checked.link,
             patience: checked.patience,
             seed,
@@ -193,17 +208,19 @@ impl Server {
 }
 
 impl Hand {
+    /// So many lanes, numbered from the first on, each with a connection to each endpoint.
     fn open(
-        endpoint: &Endpoint,
+        endpoints: &[Endpoint],
         first: usize,
-        connections: usize,
+        lanes: usize,
         checked: &Checked,
     ) -> Result<Hand, WorkerError> {
+        let connections = lanes * endpoints.len();
         let mut carrier = Carrier::new(checked.io, connections)?;
-        if let Endpoint::Tls { host, ca, .. } = endpoint {
+        if let Some(Endpoint::Tls { host, ca, .. }) = endpoints.first() {
             carrier = carrier.trusting(Trust::new(host, ca).map_err(WorkerError::usage)?);
         }
-        for _ in 0..connections {
+        for endpoint in endpoints.iter().cycle().take(connections) {
             let socket = connect(endpoint, checked.link, CONNECT_TIMEOUT)?;
             carried!(&mut carrier, io => io.add(socket))
                 .map_err(|e| WorkerError::connect(format!("a connection: {e}")))?;
@@ -211,7 +228,7 @@ impl Hand {
         Ok(Hand {
             carrier,
             down: vec![false; connections],
-            first,
+            first: first * endpoints.len(),
         })
     }
 }

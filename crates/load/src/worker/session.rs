@@ -74,11 +74,28 @@ impl Session {
                 },
             )));
         }
+        if scans(&command)
+            && !matches!(
+                (way, place),
+                (_, Place::Nothing(_)) | (Way::Store, Place::Sqlite(_))
+            )
+        {
+            return Err(WorkerError::usage(format!(
+                "phase `{}` scans, and of the stores here only sqlite keeps its keys in order",
+                command.name
+            )));
+        }
         let group = self.checked.group;
         if command.op == Op::Get && !prepares && pipelines && group > command.depth {
             return Err(WorkerError::usage(format!(
                 "multiget={group} needs as many places in flight; write depth={group} or more"
             )));
+        }
+        if group > 1 && matches!(place, Place::Server(server) if server.map.is_some()) {
+            return Err(WorkerError::usage(
+                "multiget asks one server for many keys, and those of a cluster are on several; \
+                 leave it out, or write depth",
+            ));
         }
         Ready::new(command, threads, place.connections(), pipelines)
     }
@@ -122,6 +139,13 @@ impl Session {
             Way::Cache | Way::Aside => self.cache.as_ref().ok_or_else(no_cache),
         }
     }
+}
+
+/// Whether any op of a phase reads keys in a row.
+fn scans(command: &PhaseCommand) -> bool {
+    let mix = command.plan.iter().flat_map(|stream| &stream.mix);
+    let mut ops = mix.map(|(op, _)| *op).chain([command.op]);
+    ops.any(|op| op == Op::Scan)
 }
 
 fn no_cache() -> WorkerError {

@@ -5,9 +5,11 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 mod certified;
+mod cluster;
 
 #[allow(unused_imports)]
 pub use certified::Certified;
+pub use cluster::RedisCluster;
 
 use roundtrip_load::floor::Floor;
 use roundtrip_load::{FloorOptions, IoChoice, Listen, serve_worker};

@@ -106,6 +106,7 @@ pub fn lateness(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Table> {
                 name_cell(&name),
                 plain(asked(&phases[0].pace)),
                 ns_cell(median(all.iter().map(|late| late.mean_ns).collect())),
+                ns_cell(median(all.iter().filter_map(|late| late.p50_ns).collect())),
                 ns_cell(median(all.iter().map(|late| late.p99_ns).collect())),
                 ns_cell(Some(latest as f64)),
             ]);
@@ -113,7 +114,7 @@ pub fn lateness(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Table> {
     }
     (!rows.is_empty()).then(|| Table {
         caption: "How late the generator itself was".to_owned(),
-        columns: columns("variant", &["pace", "mean", "p99", "latest"]),
+        columns: columns("variant", &["pace", "mean", "p50", "p99", "latest"]),
         rows,
     })
 }
@@ -158,9 +159,12 @@ pub fn carried(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Table> {
 
 /// Times without a connection, in every trial, void ones too.
 pub fn gaps(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Table> {
-    let mut rows = Vec::new();
+    let (mut rows, mut unlisted) = (Vec::new(), 0);
     for (_, name) in figures.in_scene(scene) {
         for (trial, phase) in figures.trials(scene, &name) {
+            unlisted += phase
+                .gap_totals
+                .map_or(0, |all| all.count.saturating_sub(phase.gaps.len() as u64));
             rows.extend(phase.gaps.iter().map(|gap| {
                 vec![
                     name_cell(&name),
@@ -175,13 +179,19 @@ pub fn gaps(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Table> {
     }
     let all = rows.len();
     rows.truncate(LISTED);
-    let more = match all.saturating_sub(LISTED) {
+    let mut more = match all.saturating_sub(LISTED) {
         0 => String::new(),
         more => format!(
             " ({} more: `--format json` has all)",
             things(more as u64, "gap")
         ),
     };
+    if unlisted > 0 {
+        more += &format!(
+            " (and {} shorter, which are only counted)",
+            things(unlisted, "gap")
+        );
+    }
     let heads = ["block", "connection", "lost at", "back after", "attempts"];
     (all > 0).then(|| Table {
         caption: format!("Times without a connection{more}"),

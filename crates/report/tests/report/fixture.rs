@@ -97,6 +97,8 @@ fn phase(variant: &str, name: &str, placement: Placement, seed: u64) -> PhaseRec
         pace: roundtrip_model::workload::Pace::Closed,
         lateness: None,
         gaps: Vec::new(),
+        gap_totals: None,
+        redirects: Default::default(),
         wall_ns: total(mean),
         user_ns: Some(total(user)),
         sys_ns: Some(total(sys)),
@@ -488,6 +490,7 @@ pub fn paced() -> Document {
             phase.lateness = Some(Lateness {
                 max_ns: 180_000,
                 p99_ns: 41_000 + seed,
+                p50_ns: Some(2_900),
                 mean_ns: 3_100,
             });
             phase.carried = is_native.then(|| Carried {

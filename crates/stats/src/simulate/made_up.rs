@@ -78,6 +78,8 @@ pub(super) fn trial(block: u32, position: usize, variant: &str, seconds: f64) ->
             pace: roundtrip_model::workload::Pace::Closed,
             lateness: None,
             gaps: Vec::new(),
+            gap_totals: None,
+            redirects: Default::default(),
             wall_ns,
             user_ns: None,
             sys_ns: None,

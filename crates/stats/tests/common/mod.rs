@@ -39,6 +39,8 @@ pub fn phase(op: Op, wall_ns: u64) -> PhaseRecord {
         pace: roundtrip_model::workload::Pace::Closed,
         lateness: None,
         gaps: Vec::new(),
+        gap_totals: None,
+        redirects: Default::default(),
         wall_ns,
         user_ns: None,
         sys_ns: None,

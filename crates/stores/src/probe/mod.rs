@@ -45,12 +45,29 @@ pub trait Probe: Send {
     fn is_cheap(&self) -> bool;
 }
 
-/// The probe of a protocol. Connects at the first question.
-pub fn probe(protocol: Protocol, endpoint: &Endpoint, answer_within: Duration) -> Box<dyn Probe> {
+/// The probe of a protocol, for a store of one or several servers. Connects at the first question.
+pub fn probe(
+    protocol: Protocol,
+    endpoints: &[Endpoint],
+    answer_within: Duration,
+) -> Box<dyn Probe> {
+    let nowhere = Endpoint::File {
+        path: String::new(),
+    };
+    let endpoint = endpoints.first().unwrap_or(&nowhere);
     match protocol {
         Protocol::Memcached => Box::new(memcached::MemcachedProbe::new(endpoint, answer_within)),
         Protocol::Resp => Box::new(redis::RedisProbe::new(endpoint, answer_within)),
+        Protocol::RespCluster => Box::new(redis::ClusterProbe::new(endpoints, answer_within)),
         Protocol::Sqlite => Box::new(sqlite::SqliteProbe::new(endpoint)),
+    }
+}
+
+/// Makes one store of servers that have just been started.
+pub fn join(protocol: Protocol, endpoints: &[Endpoint]) -> Result<()> {
+    match protocol {
+        Protocol::RespCluster => redis::join(endpoints, ANSWER_WITHIN),
+        _ => Ok(()),
     }
 }
 

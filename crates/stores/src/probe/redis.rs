@@ -4,10 +4,12 @@
 //! What the probe itself sends counts in the server's own numbers too, but only as `INFO`,
 //! `CONFIG`, `AUTH` and `UNLINK`, none of which bears witness to anything that a client does.
 
+mod cluster;
 mod info;
 
 use super::link::{Kept, Link, MAX_BATCH_BYTES};
 use super::{Identity, Probe};
+pub use cluster::{ClusterProbe, join};
 use info::Info;
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::record::Counters;
@@ -189,15 +191,28 @@ impl Connection {
         })
     }
 
+    /// What a question is answered with, where that is a text.
+    fn text(&mut self, words: &[&str]) -> Result<String> {
+        match self.ask(words)? {
+            Answer::Text(text) => Ok(text),
+            other => Err(self.unexpected(&words.join(" "), &other)),
+        }
+    }
+
+    /// Has something done.
+    fn order(&mut self, words: &[&str]) -> Result<()> {
+        match self.ask(words)? {
+            Answer::Text(done) if done == "OK" => Ok(()),
+            other => Err(self.unexpected(&words.join(" "), &other)),
+        }
+    }
+
     fn unexpected(&self, request: &str, answer: &Answer) -> Problem {
         self.0.unexpected(request, answer.shown().as_bytes())
     }
 
     fn info(&mut self, section: &str) -> Result<Info> {
-        match self.ask(&["INFO", section])? {
-            Answer::Text(text) => Ok(Info::parse(&text)),
-            other => Err(self.unexpected("INFO", &other)),
-        }
+        Ok(Info::parse(&self.text(&["INFO", section])?))
     }
 
     /// Settings by their own names. One that this version does not have, or does not tell, is

@@ -140,6 +140,7 @@ fn a_socket_path_that_is_too_long_is_refused() {
     let place = Place {
         dir: PathBuf::from(format!("/{}", "d".repeat(100))),
         port: None,
+        peer_port: None,
         tls: false,
         memory_mb: 64,
     };

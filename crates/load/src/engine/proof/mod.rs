@@ -116,7 +116,6 @@ fn run(load: &Load, server: Server) -> Record {
 
 fn run_at<C: Pace>(load: &Load, server: Server, pace: C, part: u64, of: u64) -> (Record, u64) {
     let task = Task {
-        op: load.op,
         ttl_s: 0,
         prepare: false,
     };

@@ -19,10 +19,10 @@ fn outcomes(
     // Where a lost connection is made anew: the bytes themselves never get there.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mender = Mender {
-        endpoint: Endpoint::Tcp {
+        endpoints: vec![Endpoint::Tcp {
             host: "127.0.0.1".to_owned(),
             port: listener.local_addr().unwrap().port(),
-        },
+        }],
         link: crate::io::LinkOptions { tcp_nodelay: true },
         patience: Duration::from_secs(10),
         seed: 7,
@@ -38,7 +38,11 @@ fn outcomes(
         ..server(|_| 100 * US)
     };
     let (record, counted) = run_part(&load, server, 0, 1);
-    (record.tally.by_name(), record.gaps.len(), counted)
+    (
+        record.tally.by_name(),
+        record.gaps.totals().count as usize,
+        counted,
+    )
 }
 
 fn only_500(number: u64, fate: Fate) -> Fate {
