@@ -23,8 +23,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 KEYS = 10_000
-CELLS = [("1 connection", 1, 1, 60_000), ("50 connections", 50, 1, 200_000),
-         ("50 x pipeline 16", 50, 16, 800_000), ("1 x pipeline 100", 1, 100, 800_000)]
+CELLS = [("1 connection", 1, 1, 20_000), ("50 connections", 50, 1, 100_000),
+         ("50 x pipeline 16", 50, 16, 400_000), ("1 x pipeline 100", 1, 100, 400_000)]
 BASE_PORT = 24_100
 RATIOS = [("rival", "epoll"), ("rival", "io_uring"), ("epoll", "io_uring"), ("rival", "least"),
           ("io_uring", "least")]

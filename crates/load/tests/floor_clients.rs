@@ -310,3 +310,70 @@ fn delays_of_many_connections_do_not_add_up() {
     assert!(start.elapsed() < Duration::from_secs(4));
     assert!(start.elapsed() >= Duration::from_millis(100));
 }
+
+#[test]
+fn both_protocols_are_counted_under_the_same_names() {
+    let address = floor();
+    let said = exchange(
+        &address,
+        b"SET a 1\r\nMSET b 2 c 3\r\nGET a\r\nMGET a b none\r\nINCR a\r\nINCRBY new 5\r\n\
+          DECR b\r\nAPPEND c x\r\nDEL a b none\r\nEXISTS c\r\nQUIT\r\n",
+    );
+    assert!(said.starts_with(b"+OK\r\n+OK\r\n$1\r\n1\r\n*3\r\n"));
+    for (name, count) in [
+        ("cmd_set", 4),
+        ("cmd_get", 4),
+        ("get_hits", 3),
+        ("get_misses", 1),
+        ("incr_hits", 1),
+        ("incr_misses", 1),
+        ("decr_hits", 1),
+        ("delete_hits", 2),
+        ("delete_misses", 1),
+        ("curr_items", 2),
+    ] {
+        assert_eq!(counter(&address, name), count, "{name}");
+    }
+}
+
+/// A pipeline of reads with hits and misses, with other commands and refusals between them.
+fn mixed(get: impl Fn(&str) -> String, other: &str) -> String {
+    let reads = |n: usize| {
+        let word = if n.is_multiple_of(3) { "none" } else { "there" };
+        get(word) + if n.is_multiple_of(41) { other } else { "" }
+    };
+    (0..200).map(reads).collect()
+}
+
+#[test]
+fn requests_that_come_together_are_answered_as_those_that_come_alone() {
+    let long = "k".repeat(251);
+    let memcached = mixed(
+        |key| format!("get {key}\r\n"),
+        &format!("get there none there\r\nget {long}\r\ngets none\r\n"),
+    );
+    let resp = mixed(
+        |key| format!("*2\r\n$3\r\nGET\r\n${}\r\n{key}\r\n", key.len()),
+        "GET there\r\n*2\r\n$3\r\nget\r\n$4\r\nnone\r\n*1\r\n$4\r\nPING\r\n",
+    );
+    let three = format!("HELLO 3\r\n{resp}");
+    for (set, pipeline, end) in [
+        ("set there 0 0 5\r\nvalue\r\n", &memcached, "quit\r\n"),
+        ("SET there value\r\n", &resp, "QUIT\r\n"),
+        ("SET there value\r\n", &three, "QUIT\r\n"),
+    ] {
+        let address = floor();
+        let whole = [set, pipeline, end].concat();
+        let together = exchange(&address, whole.as_bytes());
+        // With faults that never come there is no short way, and every request goes its own.
+        let slow = floor_with(|options| options.double = Some(u64::MAX));
+        let alone = exchange(&slow, whole.as_bytes());
+        assert_eq!(
+            String::from_utf8_lossy(&together),
+            String::from_utf8_lossy(&alone)
+        );
+        let counts =
+            |address| ["cmd_get", "get_hits", "get_misses"].map(|name| counter(address, name));
+        assert_eq!(counts(&address), counts(&slow), "{end}");
+    }
+}

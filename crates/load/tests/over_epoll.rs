@@ -1,6 +1,6 @@
 //! The floor over `epoll`, by the same tests that it passes over what it takes by itself.
 
-// Each of the two files has the helpers as its own module, as a test of its own needs them.
+// Each file of tests brings its own servers.
 #![allow(clippy::duplicate_mod)]
 
 mod common;

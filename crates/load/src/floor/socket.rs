@@ -30,19 +30,17 @@ impl Listener {
         }
     }
 
-    /// The next connection, if one waits.
+    /// The next connection, if one waits. Its calls say themselves that they do not wait.
     pub(super) fn accept(&self) -> io::Result<OwnedFd> {
         match self {
             Listener::Tcp(listener) => {
                 let (stream, _) = listener.accept()?;
-
                 // A reply must not wait for the acknowledgement of the one before.
                 stream.set_nodelay(true)?;
                 Ok(stream.into())
             }
             Listener::Unix(listener, _) => {
                 let (stream, _) = listener.accept()?;
-
                 Ok(stream.into())
             }
         }
