@@ -4,6 +4,7 @@
 mod call;
 mod cluster;
 mod memcached;
+mod meta;
 mod nothing;
 mod read_aside;
 mod resp;
@@ -12,6 +13,7 @@ mod sqlite;
 pub(crate) use call::{Call, Caller, Direct};
 pub(crate) use cluster::{Cluster, Map};
 pub(crate) use memcached::Memcached;
+pub(crate) use meta::Meta;
 pub(crate) use nothing::Nothing;
 pub(crate) use read_aside::ReadAside;
 pub(crate) use resp::Resp;
