@@ -151,7 +151,7 @@ impl Parts {
             Reply::ServerError(text),
             Reply::MetaDone(flags),
             Reply::MetaValue { flags, value },
-            Reply::MetaMiss,
+            Reply::MetaMiss(MetaFlags::NONE),
             Reply::MetaNotFound(flags),
             Reply::MetaNotStored(flags),
             Reply::MetaExists(flags),

@@ -5,7 +5,7 @@
 mod common;
 
 use common::{vector, vectors};
-use roundtrip_wire::memcached::{DumpedItem, Reply, Request};
+use roundtrip_wire::memcached::{DumpedItem, MetaFlags, Reply, Request};
 use roundtrip_wire::{Limits, Parsed};
 
 fn read(name: &str) -> Vec<u8> {
@@ -139,7 +139,7 @@ fn meta_replies_carry_what_was_asked_for() {
     assert_eq!(flags.argument(b't'), Some(b"-1".as_slice()));
     assert_eq!(flags.argument(b'O'), Some(b"42".as_slice()));
     assert!(!flags.has(b'x'));
-    assert_eq!(all[1], Reply::MetaMiss);
+    assert_eq!(all[1], Reply::MetaMiss(MetaFlags::NONE));
     assert!(matches!(all[2], Reply::MetaDone(_)));
     assert_eq!(all[3], Reply::MetaNoop);
     assert!(matches!(

@@ -24,7 +24,7 @@ impl Service {
     fn meta_debug(&mut self, asked: Asked<'_>, out: &mut Vec<u8>) -> Option<()> {
         let now_s = self.memory.now_s();
         let Some(item) = self.memory.find(asked.key) else {
-            Reply::MetaMiss.write(out);
+            Reply::MetaMiss(MetaFlags::NONE).write(out);
             return Some(());
         };
         let left_s = match item.expires_ms() {
@@ -100,7 +100,8 @@ impl Service {
         let Some(item) = self.memory.find(key) else {
             self.counters.get_misses += 1;
             if !flags.has(b'q') {
-                Reply::MetaMiss.write(out);
+                say(said, asked, None);
+                Reply::MetaMiss(MetaFlags::listed(said)?).write(out);
             }
             return Some(());
         };

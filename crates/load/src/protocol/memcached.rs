@@ -26,10 +26,8 @@ pub(crate) struct Memcached {
 
 impl Memcached {
     pub(crate) fn new(task: Task) -> Memcached {
-        let absolute = task.ttl_s > MAX_RELATIVE_TTL_S;
-        let expires = u64::from(task.ttl_s) + if absolute { clock::unix_s() } else { 0 };
         Memcached {
-            storing: format!(" 0 {expires} ").into_bytes(),
+            storing: format!(" 0 {} ", lifetime(task)).into_bytes(),
             lead: Lead::new(b" 0 "),
             limits: Limits::default(),
         }
@@ -94,6 +92,12 @@ impl Memcached {
             _ => failure(reply, used, flight),
         }
     }
+}
+
+/// When what is written expires, as the server wants it: from now, or beyond a month in Unix time.
+pub(super) fn lifetime(task: Task) -> u64 {
+    let absolute = task.ttl_s > MAX_RELATIVE_TTL_S;
+    u64::from(task.ttl_s) + if absolute { clock::unix_s() } else { 0 }
 }
 
 impl Protocol for Memcached {
@@ -172,7 +176,7 @@ impl Protocol for Memcached {
 }
 
 /// What a server says instead of any answer.
-fn failure(reply: Reply<'_>, used: usize, flight: &Flight) -> Answer {
+pub(super) fn failure(reply: Reply<'_>, used: usize, flight: &Flight) -> Answer {
     let kind = match reply {
         Reply::ServerError(_) | Reply::NotStored => ErrorKind::Server,
         Reply::Error(_) | Reply::ClientError(_) => ErrorKind::Refused,

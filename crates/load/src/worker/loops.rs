@@ -8,7 +8,7 @@ use super::place::{Carrier, Hand, Place, Server, carried};
 use crate::engine::{Closed, Course, Ops, Pace, Plan, Settings};
 use crate::io::{Io, Loopback};
 use crate::protocol::{
-    Call, Caller, Cluster, Direct, Memcached, Nothing, Protocol, ReadAside, Resp, Sqlite,
+    Call, Caller, Cluster, Direct, Memcached, Meta, Nothing, Protocol, ReadAside, Resp, Sqlite,
     SqliteStore, Task,
 };
 use crate::usage;
@@ -114,6 +114,7 @@ pub(super) fn wired(
         };
         let part = carried!(&mut hand.carrier, io => match speech {
             Speech::Memcached => this.run(io, Ok(Memcached::new(task)), start),
+            Speech::Meta => this.run(io, Ok(Meta::new(task)), start),
             Speech::Resp => this.run(io, Ok(Resp::new(task)), start),
             Speech::Cluster => {
                 let map = map.clone().ok_or_else(|| WorkerError::internal("a cluster has no map"));
@@ -202,6 +203,7 @@ fn caller(server: &Server, checked: &Checked, task: Task) -> Result<Box<dyn Call
     Ok(match server.speech {
         Speech::Cluster => return Err(one_at_a_time("a cluster")),
         Speech::Memcached => Box::new(Caller::connect(endpoint, link, Memcached::new(task))?),
+        Speech::Meta => Box::new(Caller::connect(endpoint, link, Meta::new(task))?),
         Speech::Resp => Box::new(Caller::connect(endpoint, link, Resp::new(task))?),
     })
 }

@@ -19,7 +19,7 @@ pub(super) const OPTIONS: [(&str, &[&str]); 10] = [
     ("tcp_nodelay", &["true", "false"]),
     ("synchronous", &["full", "normal", "off"]),
     ("io", &["auto", "blocking", "epoll", "io_uring"]),
-    ("protocol", &["memcached", "resp"]),
+    ("protocol", &["memcached", "meta", "resp"]),
     ("threads", &[]),
     ("connections", &[]),
     ("multiget", &[]),
@@ -46,6 +46,8 @@ pub(super) enum IoChoice {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Speech {
     Memcached,
+    /// memcached's meta commands.
+    Meta,
     Resp,
     /// RESP with the nodes of a cluster.
     Cluster,
@@ -103,6 +105,7 @@ pub(super) fn check(options: &Options) -> Result<Checked, WorkerError> {
         },
         speech: of("protocol").map(|name| match name {
             "resp" => Speech::Resp,
+            "meta" => Speech::Meta,
             _ => Speech::Memcached,
         }),
         threads: number(options, "threads", 1..=MOST_THREADS)?.unwrap_or(1),

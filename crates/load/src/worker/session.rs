@@ -2,7 +2,7 @@
 
 use super::WorkerError;
 use super::loops::{aside, in_nothing, in_sqlite, wired};
-use super::options::{self, CLIENTS, Checked, STORES, known};
+use super::options::{self, CLIENTS, Checked, STORES, Speech, known};
 use super::phase::Ready;
 use super::place::{Place, Server};
 use crate::clock;
@@ -91,10 +91,12 @@ impl Session {
                 "multiget={group} needs as many places in flight; write depth={group} or more"
             )));
         }
-        if group > 1 && matches!(place, Place::Server(server) if server.map.is_some()) {
+        if let (2.., Place::Server(server)) = (group, place)
+            && let Speech::Cluster | Speech::Meta = server.speech
+        {
             return Err(WorkerError::usage(
-                "multiget asks one server for many keys, and those of a cluster are on several; \
-                 leave it out, or write depth",
+                "multiget asks one server for many keys at once; a cluster has them on several, \
+                 and a meta command reads one; leave it out, or write depth",
             ));
         }
         Ready::new(command, threads, place.connections(), pipelines)

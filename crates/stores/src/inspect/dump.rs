@@ -165,7 +165,7 @@ impl Values {
         let mut now = self.clock.now();
         for listed in self.batch.drain(..) {
             let read = self.connection.reply("mg", |reply| match reply {
-                Reply::MetaMiss => Some(None),
+                Reply::MetaMiss(_) => Some(None),
                 Reply::MetaValue { flags, value } => {
                     Some(Some((listed.item(flags, now)?, value.to_vec())))
                 }

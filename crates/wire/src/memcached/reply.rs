@@ -68,8 +68,8 @@ pub enum Reply<'a> {
         /// The value.
         value: &'a [u8],
     },
-    /// `EN`: nothing is there to be read.
-    MetaMiss,
+    /// `EN`: nothing is there to be read. Some versions repeat the key and the client's mark.
+    MetaMiss(MetaFlags<'a>),
     /// `NF`: nothing is there to be changed.
     MetaNotFound(MetaFlags<'a>),
     /// `NS`: the condition of the write does not hold.
@@ -151,7 +151,6 @@ impl<'a> Reply<'a> {
             Reply::Error(text) => (b"ERROR", text),
             Reply::ClientError(text) => (b"CLIENT_ERROR", text),
             Reply::ServerError(text) => (b"SERVER_ERROR", text),
-            Reply::MetaMiss => (b"EN", b""),
             Reply::MetaNoop => (b"MN", b""),
             Reply::MetaDebug { key, facts } => {
                 out.extend_from_slice(b"ME ");
@@ -177,6 +176,7 @@ impl<'a> Reply<'a> {
     fn write_flagged(&self, out: &mut Vec<u8>) {
         let (word, flags): (&[u8], _) = match self {
             Reply::MetaDone(flags) => (b"HD", flags),
+            Reply::MetaMiss(flags) => (b"EN", flags),
             Reply::MetaNotFound(flags) => (b"NF", flags),
             Reply::MetaNotStored(flags) => (b"NS", flags),
             Reply::MetaExists(flags) => (b"EX", flags),
@@ -204,7 +204,7 @@ fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Result<(Reply<'a>, usize), Hal
         b"STORED" => alone(Reply::Stored)?,
         b"VA" => return parse_meta_value(bytes, &line, words, limits),
         b"HD" => Reply::MetaDone(flags()?),
-        b"EN" => alone(Reply::MetaMiss)?,
+        b"EN" => Reply::MetaMiss(flags()?),
         b"NF" => Reply::MetaNotFound(flags()?),
         b"NS" => Reply::MetaNotStored(flags()?),
         b"EX" => Reply::MetaExists(flags()?),
