@@ -19,8 +19,10 @@ pub fn run(args: &FloorArgs) -> Result<()> {
         ..FloorOptions::new(args.listen.parse::<Listen>()?)
     };
     load::run_floor(options, |floor| {
-        // Whoever reads the address may be gone; the floor serves all the same.
-        let _ = output::line(&format!("{} over {}", floor.address(), floor.io()));
+        // The address alone, for whoever starts a client with it. Who reads it may be gone; the
+        // floor serves all the same.
+        let _ = output::line(floor.address());
+        output::note(&format!("over {}", floor.io()));
     })
 }
 
