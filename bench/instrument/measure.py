@@ -51,7 +51,7 @@ def run(binary, folder, store, op, cell):
         count *= FASTER_IN_PIPELINES[store]
     command = [binary, "compare", *variants(store, op, connections, depth, placement)]
     command += ["--store", store, "--op", op, "--count", str(count), "--keys", "10000"]
-    command += ["--placement", placement, "--blocks", "10", "--budget", "90s", "--seed", "20261121"]
+    command += ["--placement", placement, "--blocks", "10", "--budget", "40s", "--seed", "20261121"]
     command += ["--format", "json"]
     environment = {**os.environ, "ROUNDTRIP_WORKERS": os.path.join(HERE, "..")}
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False)

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the tests drive: Debian's packages, by the binary or extension that shows they are there.
-const PACKAGES: [&str; 7] = [
+const PACKAGES: [&str; 8] = [
     "memcached",
     "redis-server",
     "php-cli",
     "php-memcache",
     "php-memcached",
+    "php-redis",
     "php-igbinary",
     "php-msgpack",
 ];

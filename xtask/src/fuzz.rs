@@ -1,5 +1,5 @@
 //! The fuzzers of `fuzz/`, each for some seconds. What one finds fails this, and so the CI.
-//! `docs/decisions/0008-fuzzing-on-stable.md` says why they run as they do.
+//! `docs/decisions/0012-fuzzing-on-stable.md` says why they run as they do.
 
 use crate::Outcome;
 use std::fs;
