@@ -187,7 +187,8 @@ def store_keys(key, opened, keys, value_bytes):
 
 
 def redis_benchmark(opened, phase, keys, value_bytes):
-    depth = phase["depth"]
+    # A warm-up is in no figure, and need not have the depth of what it warms up for.
+    depth = phase["depth"] if phase["purpose"] == "measure" else 1
     if phase["count"] % depth:
         raise Failure("usage", f"redis-benchmark sends whole pipelines: make the count a multiple of {depth}")
     op = ["SET", PREFIX + "__rand_int__", "x" * value_bytes] if phase["op"] == "set" else \

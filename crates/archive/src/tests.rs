@@ -96,6 +96,7 @@ pub fn trial(block: u32) -> TrialRecord {
         pace: roundtrip_model::workload::Pace::Poisson { per_s: 1.5 },
         response: Some(response),
         lateness: Some(roundtrip_model::contract::Lateness {
+            spun_ns: Some(7),
             max_ns: 3,
             p99_ns: 2,
             p50_ns: Some(1),

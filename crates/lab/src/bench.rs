@@ -12,7 +12,7 @@ use roundtrip_model::contract::LatencyForm;
 use roundtrip_model::record::{TrialRecord, Validity};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::Workload;
-use roundtrip_model::{Experiment, Kind, Path, Problem, Result};
+use roundtrip_model::{Experiment, Kind, Op, Path, Problem, Result};
 use roundtrip_process::PrivateDir;
 use roundtrip_stores::{Manifest, StartOptions, Store};
 use roundtrip_workers::{Host, Latencies};
@@ -226,8 +226,12 @@ impl<'a> Bench<'a> {
 /// Memory for a cache that is to hold all that a workload writes, so that it never evicts.
 fn memory_mb(work: &Workload) -> u32 {
     let item = u64::from(work.keys.bytes) + u64::from(work.values.bytes) + ITEM_OVERHEAD_BYTES;
-    // Inserts and warm-ups write keys beyond the keyspace.
-    let keys = 2 * steps::keyspace(work);
+    let beyond = work.phases.iter().map(|phase| match phase.op {
+        Op::Insert | Op::Mix => phase.warmup + phase.count,
+        Op::ReadAside => phase.warmup + phase.count - phase.hits(),
+        _ => phase.warmup,
+    });
+    let keys = steps::keyspace(work).saturating_add(beyond.sum());
     let machine_mb =
         crate::environment::memory_bytes().map_or(MEMORY_MB, |bytes| (bytes >> 20) * 3 / 4);
     let needed_mb = (keys.saturating_mul(item) >> 20).min(machine_mb);

@@ -155,7 +155,11 @@ fn shrunk(phase: &mut Phase, same: &[Vec<String>]) -> bool {
         if phase.only.is_empty() {
             return false;
         }
-        phase.only.push(FloorBar::LEAST.to_owned());
+        // A variant that is the native client on the floor anyway stands for the least.
+        let least = same
+            .iter()
+            .find(|names| names.iter().any(|n| n == FloorBar::LEAST));
+        phase.only.extend(least.map(|names| names[0].clone()));
     }
     phase.pace.is_closed() && phase.op != Op::ReadAside
 }

@@ -78,5 +78,5 @@ fn one(bench: &mut Bench<'_>, language: &str) -> Result<f64> {
     let done = worker.done(bench.deadline(COUNT), bench.stop)?;
     worker.written()?;
     worker.close()?;
-    Ok((done.ended_ns - done.started_ns) as f64 / COUNT as f64)
+    Ok(done.ended_ns.saturating_sub(done.started_ns) as f64 / COUNT as f64)
 }

@@ -96,7 +96,9 @@ pub fn kept(record: &PhaseRecord, planned: Duration) -> Kept {
         ));
     }
     let short_ns = record.wall_ns as f64 - planned_ns;
-    if planned_ns >= HELD_SHARE * record.wall_ns as f64 {
+    // The last op starts at the last moment, and its reply comes a service time later.
+    let last_ns = record.quantile(0.5).unwrap_or(0.0);
+    if planned_ns + last_ns >= HELD_SHARE * record.wall_ns as f64 {
         return Kept::Yes;
     }
     let share = 100.0 * planned_ns / record.wall_ns as f64;
@@ -124,14 +126,17 @@ pub fn kept(record: &PhaseRecord, planned: Duration) -> Kept {
     }
 }
 
-/// For which share of the time the threads of the generator worked, where that is known.
+/// For which share of the time the threads of the generator worked, where that is known. Looking
+/// for the next moment without sleeping is no work.
 fn busy_share(record: &PhaseRecord) -> Option<f64> {
     let threads = match &record.carried {
         Some(carried) => carried.threads,
         None => record.concurrency,
     };
     let had_ns = record.wall_ns as f64 * f64::from(threads);
-    (had_ns > 0.0).then_some((record.user_ns? + record.sys_ns?) as f64 / had_ns)
+    let cpu_ns = record.user_ns?.saturating_add(record.sys_ns?);
+    let spun_ns = record.lateness.and_then(|late| late.spun_ns).unwrap_or(0);
+    (had_ns > 0.0).then_some(cpu_ns.saturating_sub(spun_ns) as f64 / had_ns)
 }
 
 #[cfg(test)]

@@ -343,8 +343,8 @@ fn record(
             .iter()
             .fold(Redirects::default(), |sum, d| sum.and(d.redirects)),
         wall_ns: finished.saturating_sub(started),
-        user_ns: Some(done.iter().map(|d| d.user_ns).sum()),
-        sys_ns: Some(done.iter().map(|d| d.sys_ns).sum()),
+        user_ns: Some(done.iter().map(|d| d.user_ns).fold(0, u64::saturating_add)),
+        sys_ns: Some(done.iter().map(|d| d.sys_ns).fold(0, u64::saturating_add)),
         server_cpu_ns,
         process: ended.iter().map(|e| e.usage).reduce(|a, b| ProcessUsage {
             real_ns: a.real_ns.max(b.real_ns),
@@ -407,6 +407,7 @@ fn later(a: Lateness, b: Lateness) -> Lateness {
         p50_ns: a.p50_ns.zip(b.p50_ns).map(|(a, b)| a.max(b)),
         p99_ns: a.p99_ns.max(b.p99_ns),
         mean_ns: a.mean_ns.max(b.mean_ns),
+        spun_ns: a.spun_ns.zip(b.spun_ns).map(|(a, b)| a.saturating_add(b)),
     }
 }
 
@@ -414,13 +415,15 @@ fn add_slices(sum: &mut Vec<u64>, slices: &[u64]) {
     sum.resize(sum.len().max(slices.len()), 0);
     sum.iter_mut()
         .zip(slices)
-        .for_each(|(sum, slice)| *sum += slice);
+        .for_each(|(sum, slice)| *sum = sum.saturating_add(*slice));
 }
 
 fn sum<'a>(maps: impl Iterator<Item = &'a BTreeMap<String, u64>>) -> BTreeMap<String, u64> {
     let mut sum = BTreeMap::new();
     for (name, n) in maps.flatten() {
-        *sum.entry(name.clone()).or_default() += n;
+        // A worker may say any number; one that wraps around could pass for the right one.
+        let counted: &mut u64 = sum.entry(name.clone()).or_default();
+        *counted = counted.saturating_add(*n);
     }
     sum
 }

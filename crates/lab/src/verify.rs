@@ -26,7 +26,7 @@ pub fn verify(
     for variant in &experiment.variants {
         let ops = ops(experiment, &variant.name);
         verify_path(&variant.path, &ops, host, self_exe, addresses, environment)
-            .and_then(|()| can_be_carried(experiment, variant, host))
+            .and_then(|()| can_be_carried(experiment, variant, host, addresses))
             .map_err(|problem| problem.at(variant.place.clone()))?;
         warnings.extend(tcp_delay(&variant.name, &variant.path, host)?);
     }
@@ -58,16 +58,54 @@ fn ops(experiment: &Experiment, variant: &str) -> BTreeSet<Op> {
 }
 
 /// Whether a variant can have its connections, and keep the pace of every phase that it does.
-fn can_be_carried(experiment: &Experiment, variant: &Variant, host: &Host) -> Result<()> {
+fn can_be_carried(
+    experiment: &Experiment,
+    variant: &Variant,
+    host: &Host,
+    addresses: &Addresses,
+) -> Result<()> {
     let path = &variant.path;
     let client = host.client(&path.client)?;
     let carrying = Carrying::of(path, &experiment.workload, &client)?;
+    has_room(path, carrying, addresses)?;
     let phases = experiment.workload.phases.iter();
     for phase in phases.filter(|phase| phase.concerns(&variant.name)) {
         carrying::can_pace(path, phase, &client, carrying)?;
         pace::lasts(&phase.pace, phase.count)?;
     }
     Ok(())
+}
+
+/// Whether the stores that Roundtrip starts take so many connections: one more would wait in the
+/// kernel's queue for a reply that never comes.
+fn has_room(path: &Path, carrying: Carrying, addresses: &Addresses) -> Result<()> {
+    let wanted = carrying.processes * carrying.connections;
+    for name in std::iter::once(&path.store).chain(&path.cache) {
+        let most = roundtrip_stores::find(name)?.max_connections;
+        if let Some(most) = most.filter(|most| wanted > *most && !addresses.contains_key(name)) {
+            let what =
+                format!("{name} takes at most {most} connections, and {wanted} are asked for");
+            return Err(Problem::new(Kind::Usage, what)
+                .at(path.to_string())
+                .next("ask for fewer connections"));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an option that would set a server which is not Roundtrip's to set.
+fn is_ours_to_set(path: &Path, name: &str) -> Result<()> {
+    let manifest = roundtrip_stores::find(name)?;
+    let set = |(option, value): &(&String, &String)| manifest.option(option, value).is_some();
+    match path.options.iter().find(set) {
+        None => Ok(()),
+        Some((option, _)) => {
+            let what = format!("{name} is there already, and its `{option}` is not ours to set");
+            Err(Problem::new(Kind::Usage, what)
+                .at(path.to_string())
+                .next(format!("leave {option} out")))
+        }
+    }
 }
 
 /// Checks one path for some ops.
@@ -81,6 +119,9 @@ pub fn verify_path(
 ) -> Result<()> {
     for name in std::iter::once(&path.store).chain(&path.cache) {
         store(name, self_exe, addresses, environment)?;
+        if addresses.contains_key(name) {
+            is_ours_to_set(path, name)?;
+        }
     }
     let ops: Vec<Op> = ops.iter().copied().collect();
     path.transport().parse::<Transport>()?;

@@ -186,7 +186,10 @@ fn mixes_inserts_and_read_modify_writes_leave_every_key_right() {
         let done = run(&session, &[set, mixed, again, insert.clone(), insert]);
         let outcomes = &done[1].outcomes;
         assert_eq!(outcomes["hit"] + outcomes["stored"], 1000, "{outcomes:?}");
-        assert_eq!(done[2].outcomes, counts(&[("miss", 20), ("stored", 80)]));
+        assert_eq!(
+            done[2].outcomes,
+            counts(&[("not_found", 20), ("stored", 80)])
+        );
         // Inserted once, and there already the second time.
         assert_eq!(done[3].outcomes, counts(&[("stored", 50)]));
         assert_eq!(done[4].outcomes, counts(&[("error:refused", 50)]));

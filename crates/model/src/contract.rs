@@ -401,6 +401,10 @@ pub struct Lateness {
     pub p99_ns: u64,
     /// The mean.
     pub mean_ns: u64,
+    /// For how long threads looked for the next moment without sleeping, in all: CPU time that is
+    /// no work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spun_ns: Option<u64>,
 }
 
 /// The names of outcomes. Errors are `error:KIND`.

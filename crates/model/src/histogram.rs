@@ -1,5 +1,9 @@
 //! Latency histograms: HDR, 3 significant digits, in nanoseconds, mergeable.
 
+mod blob;
+
+pub use blob::memory_bytes;
+
 use crate::problem::{Kind, Problem, Result};
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 
@@ -81,8 +85,12 @@ impl Histogram {
         bytes
     }
 
-    /// Reads what [`Histogram::to_bytes`] wrote.
+    /// Reads what [`Histogram::to_bytes`] wrote, and nothing that only claims to be that.
     pub fn from_bytes(mut bytes: &[u8]) -> Result<Histogram> {
+        memory_bytes(bytes).map_err(|why| {
+            let what = format!("a latency histogram cannot be read: {why}");
+            Problem::new(Kind::Archive, what)
+        })?;
         let mut read = Deserializer::new().deserialize(&mut bytes).map_err(|e| {
             let what = format!("a latency histogram cannot be read: {e:?}");
             Problem::new(Kind::Archive, what)
@@ -117,6 +125,22 @@ mod tests {
         read.merge(&wide);
         assert_eq!(read.count(), 2);
         assert_eq!(read.max(), wide.max());
+    }
+
+    #[test]
+    fn bytes_that_claim_more_than_they_hold_are_refused_before_anything_is_taken() {
+        let mut h = Histogram::new();
+        h.record(1000);
+        let good = h.to_bytes();
+        for (at, byte) in [(4, 0xff), (12, 5), (3, 0x14)] {
+            let mut bad = good.clone();
+            bad[at] = byte;
+            if at == 12 {
+                bad[12..16].copy_from_slice(&5_u32.to_be_bytes());
+            }
+            assert!(Histogram::from_bytes(&bad).is_err(), "{at}");
+        }
+        assert_eq!(Histogram::from_bytes(&good).unwrap(), h);
     }
 
     #[test]

@@ -179,7 +179,8 @@ impl Metric {
             Metric::ProcessRealS => phase.process.map(|p| seconds(p.real_ns)),
             Metric::ProcessUserS => phase.process.map(|p| seconds(p.user_ns)),
             Metric::ProcessSysS => phase.process.map(|p| seconds(p.sys_ns)),
-            Metric::MeanNs => Some(per_op(phase.wall_ns)),
+            // With a rate it would be the distance between ops, whatever the store does.
+            Metric::MeanNs => phase.pace.is_closed().then(|| per_op(phase.wall_ns)),
             Metric::P50Ns => phase.quantile(0.50),
             Metric::P95Ns => phase.quantile(0.95),
             Metric::P99Ns => phase.quantile(0.99),

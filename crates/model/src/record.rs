@@ -318,10 +318,13 @@ impl PhaseRecord {
     /// What is left of the wall time after client and server CPU. Only for sequential phases:
     /// elsewhere the parts overlap and do not sum.
     pub fn waiting_ns(&self) -> Option<u64> {
-        if self.depth != 1 || self.concurrency != 1 {
+        if self.depth != 1 || self.concurrency != 1 || !self.pace.is_closed() {
             return None;
         }
-        let busy = self.user_ns? + self.sys_ns? + self.server_cpu_ns?;
+        let busy = self
+            .user_ns?
+            .saturating_add(self.sys_ns?)
+            .saturating_add(self.server_cpu_ns?);
         Some(self.wall_ns.saturating_sub(busy))
     }
 

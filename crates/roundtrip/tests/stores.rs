@@ -65,3 +65,29 @@ fn meta_commands_are_witnessed_as_the_plain_ones_are() {
     let hits = grew(&result, "get_hits");
     assert_eq!(hits.iter().sum::<u64>(), 3 * 500);
 }
+
+#[test]
+fn more_connections_than_a_store_takes_are_refused_before_anything_starts() {
+    let home = Home::new();
+    home.run(&[
+        "compare",
+        "native?connections=3000",
+        "native",
+        "--store",
+        "memcached",
+    ])
+    .refused(2, &["takes at most 2000 connections", "3000"]);
+}
+
+#[test]
+fn an_option_of_a_server_that_is_there_already_is_refused() {
+    let home = Home::new();
+    home.run(&[
+        "compare",
+        "native?server_threads=2",
+        "native",
+        "--store",
+        "memcached=memcached://127.0.0.1:1",
+    ])
+    .refused(2, &["`server_threads` is not ours to set", "leave"]);
+}

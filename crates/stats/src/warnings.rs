@@ -119,7 +119,14 @@ fn saturated(_: &Figures<'_>, place: &Place<'_, '_>) -> Option<String> {
     let busy = median_of(place.column, |cell| {
         let phase = cell.record;
         phase.server_cpu_ns.filter(|ns| *ns > 0)?;
-        share(phase.user_ns?.checked_add(phase.sys_ns?)?, phase.wall_ns)
+        // At a rate the client looks for the next moment without sleeping.
+        phase.pace.is_closed().then_some(())?;
+        let threads = match &phase.carried {
+            Some(carried) => carried.threads,
+            None => phase.concurrency,
+        };
+        let had = phase.wall_ns.checked_mul(threads.max(1).into())?;
+        share(phase.user_ns?.checked_add(phase.sys_ns?)?, had)
     })?;
     (busy >= SATURATED_SHARE).then(|| {
         format!(

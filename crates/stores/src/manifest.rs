@@ -32,6 +32,8 @@ pub struct Manifest {
     /// probe.
     #[serde(default)]
     pub speaks: Vec<Protocol>,
+    /// How many connections of clients it takes as Roundtrip starts it. Absent: nobody counts.
+    pub max_connections: Option<u32>,
     /// How the next trial gets an empty store.
     pub between_trials: BetweenTrials,
     /// How it comes to live: `[life.process]` or `[life.embedded]`.

@@ -6,7 +6,7 @@ fn record(wall_ms: u64, p99_ns: u64, max_ns: u64) -> PhaseRecord {
     serde_json::from_value(serde_json::json!({
         "name": "p", "op": "get", "ops": 10_000, "depth": 1, "concurrency": 8,
         "pace": { "fixed": { "per_s": 10_000.0 } },
-        "lateness": Lateness { max_ns, p50_ns: Some(5), p99_ns, mean_ns: 5 },
+        "lateness": Lateness { max_ns, p50_ns: Some(5), p99_ns, mean_ns: 5, spun_ns: None },
         "wall_ns": wall_ms * 1_000_000, "outcomes": {}, "slices_ns": [], "witness": {},
         "samples": [],
     }))
@@ -51,6 +51,29 @@ fn a_generator_that_never_waits_and_falls_behind_voids_the_trial() {
     let mut kept_rate = record(1001, 0, 0);
     (kept_rate.user_ns, kept_rate.sys_ns) = (Some(8_000_000_000), Some(0));
     assert_eq!(kept(&kept_rate, PLANNED), Kept::Yes);
+}
+
+/// Looking for the next moment without sleeping took the time: that is no work.
+#[test]
+fn a_generator_that_looked_for_its_moments_is_not_the_bottleneck() {
+    let mut looked = record(2000, 0, 0);
+    (looked.user_ns, looked.sys_ns) = (Some(15_000_000_000), Some(0));
+    assert!(matches!(kept(&looked, PLANNED), Kept::Void(_)));
+    looked.lateness = looked.lateness.map(|late| Lateness {
+        spun_ns: Some(12_000_000_000),
+        ..late
+    });
+    assert!(matches!(kept(&looked, PLANNED), Kept::ServerBehind(_)));
+}
+
+#[test]
+fn a_short_phase_is_not_short_of_its_last_reply() {
+    // 10,000 ops in 10 ms, each answered in 1 ms: the last reply comes after 11 ms.
+    let mut short = record(11, 0, 0);
+    let mut latency = roundtrip_model::Histogram::new();
+    (0..10_000).for_each(|_| latency.record(1_000_000));
+    short.latency = Some(latency);
+    assert_eq!(kept(&short, Duration::from_millis(10)), Kept::Yes);
 }
 
 #[test]

@@ -143,8 +143,14 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             }
             let until_ns = self.launch(io);
             let finished = self.record.finished();
+            let spins_from_ns = (C::OPEN && until_ns == Some(0)).then(|| io.now_ns());
             io.wait(until_ns, self)
                 .map_err(|e| WorkerError::io(format!("{}: {e}", io.name())))?;
+            if let Some(from_ns) = spins_from_ns
+                && self.record.finished() == finished
+            {
+                self.record.spun_ns += io.now_ns().saturating_sub(from_ns);
+            }
             while let Some((slot, kind)) = self.lost.pop() {
                 self.fail(slot, kind, io.now_ns());
             }

@@ -19,6 +19,8 @@ pub(crate) struct Record {
     /// How late the generator itself was.
     pub(crate) late: Counts,
     pub(crate) latest_ns: u64,
+    /// For how long it looked for the next moment without sleeping and nothing came.
+    pub(crate) spun_ns: u64,
     pub(crate) gaps: Gaps,
     /// How often a node of a cluster said that a slot is another's for good.
     pub(crate) moved: u64,
@@ -43,6 +45,7 @@ impl Record {
             response: Counts::new(),
             late: Counts::new(),
             latest_ns: 0,
+            spun_ns: 0,
             gaps: Gaps::default(),
             moved: 0,
             asked: 0,
@@ -113,6 +116,7 @@ impl Record {
         self.response.merge(&other.response);
         self.late.merge(&other.late);
         self.latest_ns = self.latest_ns.max(other.latest_ns);
+        self.spun_ns += other.spun_ns;
         self.gaps.merge(other.gaps);
         self.moved += other.moved;
         self.asked += other.asked;
@@ -124,6 +128,7 @@ impl Record {
     /// How late ops started.
     pub(crate) fn lateness(&self) -> Lateness {
         Lateness {
+            spun_ns: Some(self.spun_ns),
             max_ns: self.latest_ns,
             p50_ns: Some(self.late.quantile_ns(0.5)),
             p99_ns: self.late.quantile_ns(0.99),

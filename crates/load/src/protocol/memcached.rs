@@ -88,7 +88,7 @@ impl Memcached {
             }
             // The next key that is there, or the end: this one was left out.
             Reply::Value { .. } | Reply::End if !is_last => Answer::Ended(Outcome::Miss, 0),
-            Reply::End => Answer::Ended(Outcome::Miss, used),
+            Reply::End => after_read(flight.op, Outcome::Miss, used),
             _ => failure(reply, used, flight),
         }
     }

@@ -80,6 +80,7 @@ impl Meta {
             return None;
         }
         Some(match (flight.op, reply) {
+            (Op::ReadModifyWrite, Reply::MetaMiss(_)) => Outcome::NotFound,
             (op, Reply::MetaMiss(_)) if reads(op) => Outcome::Miss,
             (op, Reply::MetaValue { value, .. }) if reads(op) => {
                 match texts.values.is(index, value) {

@@ -85,6 +85,7 @@ fn after_read(op: Op, outcome: Outcome, used: usize) -> Answer {
     match (op, outcome) {
         // What is written back is the same value: it was compared just now.
         (Op::ReadModifyWrite, Outcome::Hit) => Answer::Then(Op::Set, used),
+        (Op::ReadModifyWrite, Outcome::Miss) => Answer::Ended(Outcome::NotFound, used),
         _ => Answer::Ended(outcome, used),
     }
 }

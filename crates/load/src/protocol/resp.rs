@@ -87,7 +87,7 @@ impl Resp {
                 after_read(flight.op, Outcome::Hit, used)
             }
             Reply::Bulk(_) => Answer::Ended(Outcome::Wrong, used),
-            Reply::Null(_) => Answer::Ended(Outcome::Miss, used),
+            Reply::Null(_) => after_read(flight.op, Outcome::Miss, used),
             _ => failure(&reply, used, flight),
         }
     }
@@ -95,8 +95,14 @@ impl Resp {
 
 /// How long the head of a reply of so many parts is.
 fn group_head(bytes: &[u8], parts: u16) -> Result<usize, Answer> {
-    let expected = format!("*{parts}\r\n");
-    let expected = expected.as_bytes();
+    let (digits, start) = decimal(parts.into());
+    let mut room = [0; 24];
+    let mut length = 0;
+    for part in [&b"*"[..], &digits[start..], b"\r\n"] {
+        room[length..length + part.len()].copy_from_slice(part);
+        length += part.len();
+    }
+    let expected = &room[..length];
     if bytes.starts_with(expected) {
         return Ok(expected.len());
     }

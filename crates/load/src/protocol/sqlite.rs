@@ -211,6 +211,7 @@ impl<'a> Sqlite<'a> {
             Op::Delete | Op::Incr => self.change(op, index, texts),
             Op::ReadModifyWrite => match self.read(index, texts)? {
                 Outcome::Hit => self.write(Op::Set, index, texts),
+                Outcome::Miss => Ok(Outcome::NotFound),
                 other => Ok(other),
             },
             Op::Scan => self.scan(index, texts),

@@ -86,7 +86,14 @@ impl Session {
             )));
         }
         let group = self.checked.group;
-        if command.op == Op::Get && !prepares && pipelines && group > command.depth {
+        let reads = matches!(command.op, Op::Get | Op::Mix);
+        if group > 1 && !prepares && !pipelines {
+            return Err(WorkerError::usage(
+                "multiget asks a server for many keys at once, and here one thing is asked at a \
+                 time; leave it out",
+            ));
+        }
+        if reads && !prepares && pipelines && group > command.depth {
             return Err(WorkerError::usage(format!(
                 "multiget={group} needs as many places in flight; write depth={group} or more"
             )));

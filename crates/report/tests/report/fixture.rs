@@ -488,6 +488,7 @@ pub fn paced() -> Document {
             phase.response = Some(response);
             phase.pace = Pace::Poisson { per_s: 5_000.0 };
             phase.lateness = Some(Lateness {
+                spun_ns: Some(1_000_000),
                 max_ns: 180_000,
                 p99_ns: 41_000 + seed,
                 p50_ns: Some(2_900),
