@@ -5,7 +5,7 @@
 //! |---|---|---|
 //! | pace | when ops start | `pace` |
 //! | ops | what is done, on which key | `ops` |
-//! | texts | the bytes of keys and values | `text` |
+//! | texts | the bytes of keys and values; requests made ahead | `text`, `ahead` |
 //! | lanes | what is in flight where; lost connections | `lane`, `failing`, `mend` |
 //! | spread | what goes to which node of a cluster | `spread` |
 //! | replies | what became of what was sent | `replies` |
@@ -16,6 +16,7 @@
 //!
 //! A thread runs one loop over connections of its own; [`crate::worker`] has the threads.
 
+mod ahead;
 mod counts;
 mod failing;
 mod fence;
@@ -37,7 +38,7 @@ pub(crate) use mend::Mender;
 pub(crate) use ops::Ops;
 pub(crate) use pace::{Closed, Pace, Plan};
 pub(crate) use record::{Record, slices};
-pub(crate) use text::{Frame, Texts};
+pub(crate) use text::Texts;
 
 use crate::io::Io;
 use crate::outcome::{ErrorKind, Tally};
@@ -95,15 +96,13 @@ impl<P: Protocol, C: Pace> Course<P, C> {
     /// A loop over lanes of which some are down from before.
     pub(crate) fn new(
         settings: Settings,
-        protocol: P,
+        mut protocol: P,
         pace: C,
         ops: Ops,
         mut texts: Texts,
         lanes_down: &[bool],
     ) -> Course<P, C> {
-        if let Some(frame) = protocol.frame(texts.keys.key_bytes()) {
-            texts.keys.frame(&frame);
-        }
+        ahead::make(&mut protocol, &ops, &mut texts);
         let depth = settings.depth;
         let lane = |down: &bool| Lane {
             down: *down,

@@ -58,6 +58,14 @@ impl Ops {
         ops
     }
 
+    /// Whether any of them may be one of these.
+    pub(super) fn may_be(&self, ops: &[Op]) -> bool {
+        match self.op {
+            Op::Mix => true,
+            op => ops.contains(&op),
+        }
+    }
+
     /// How many there are in all.
     pub(crate) fn count(&self) -> u64 {
         self.count

@@ -1,20 +1,21 @@
 //! The keys and values of a phase: keys from a table made beforehand while it is small, values
 //! from the pool of their maker.
 
+use super::ahead::Ahead;
+use roundtrip_model::Op;
 use roundtrip_model::stream::{KeyMaker, Stream, ValueMaker};
 use roundtrip_model::workload::{Distribution, KeyRecipe, Keys, ValueRecipe, Values};
 use std::sync::Arc;
 
 /// The largest table of keys. Of more keys each is made when its op is.
 const TABLE_BYTES: u64 = 64 << 20;
-/// The largest table of whole requests, of which each thread has its own.
-const FRAMED_BYTES: u64 = 16 << 20;
 
 /// Keys and values.
 #[derive(Clone, Debug)]
 pub(crate) struct Texts {
     pub(crate) keys: KeyText,
     pub(crate) values: Arc<ValueMaker>,
+    pub(super) ahead: Ahead,
 }
 
 /// Keys by their index.
@@ -29,23 +30,12 @@ pub(crate) struct KeyText {
     made_index: Option<u64>,
 }
 
-/// What stands around a key in the request that reads it.
-#[derive(Clone, Debug)]
-pub(crate) struct Frame {
-    pub(crate) before: Vec<u8>,
-    pub(crate) after: &'static [u8],
-}
-
-/// Keys `first ..`, one after another, each in its frame where there is one.
+/// Keys `first ..`, one after another.
 #[derive(Debug, Default)]
 struct Table {
     first: u64,
     count: u64,
-    /// From one to the next.
-    stride: usize,
-    /// Where in its frame a key begins.
-    offset: usize,
-    bytes: Vec<u8>,
+    keys: Vec<u8>,
 }
 
 impl Texts {
@@ -54,9 +44,7 @@ impl Texts {
         let maker = stream.key_maker();
         let bytes = maker.key_bytes() as u64;
         let table = match stream.keyspace.checked_mul(bytes) {
-            Some(size) if size <= TABLE_BYTES => {
-                Table::new(&maker, stream.first, stream.keyspace, None)
-            }
+            Some(size) if size <= TABLE_BYTES => Table::new(&maker, stream.first, stream.keyspace),
             _ => Table::default(),
         };
         Texts::with(maker, table, stream.value_maker())
@@ -85,7 +73,16 @@ impl Texts {
                 made_index: None,
             },
             values: Arc::new(values),
+            ahead: Ahead::default(),
         }
+    }
+}
+
+impl Texts {
+    /// The whole request of an op, where it was made before the loop.
+    #[inline]
+    pub(crate) fn request(&self, op: Op, index: u64) -> Option<&[u8]> {
+        self.ahead.get(op, index)
     }
 }
 
@@ -93,11 +90,10 @@ impl KeyText {
     /// Key `index`.
     #[inline]
     pub(crate) fn get(&mut self, index: u64) -> &[u8] {
-        let table = &*self.table;
-        let place = index.wrapping_sub(table.first);
-        if place < table.count {
-            let start = place as usize * table.stride + table.offset;
-            return &table.bytes[start..start + self.bytes];
+        let offset = index.wrapping_sub(self.table.first);
+        if offset < self.table.count {
+            let start = offset as usize * self.bytes;
+            return &self.table.keys[start..start + self.bytes];
         }
         if self.made_index != Some(index) {
             self.made.clear();
@@ -107,48 +103,16 @@ impl KeyText {
         &self.made
     }
 
-    /// The whole request that reads key `index`, where it was made beforehand.
-    #[inline]
-    pub(crate) fn request(&self, index: u64) -> Option<&[u8]> {
-        let table = &*self.table;
-        let place = index.wrapping_sub(table.first);
-        let start = place as usize * table.stride;
-        // A table without frames holds keys alone.
-        (place < table.count && table.offset > 0).then(|| &table.bytes[start..start + table.stride])
-    }
-
-    /// Makes the requests that read the keys of the table, if they are not too many: each is then
-    /// one copy.
-    pub(crate) fn frame(&mut self, frame: &Frame) {
-        let stride = frame.before.len() + self.bytes + frame.after.len();
-        let Table { first, count, .. } = *self.table;
-        if count * stride as u64 <= FRAMED_BYTES {
-            self.table = Arc::new(Table::new(&self.maker, first, count, Some(frame)));
-        }
-    }
-
-    /// How long every key is.
-    pub(crate) fn key_bytes(&self) -> usize {
-        self.bytes
+    /// The keys of the table: the first one, and how many.
+    pub(super) fn there(&self) -> (u64, u64) {
+        (self.table.first, self.table.count)
     }
 }
 
 impl Table {
-    fn new(maker: &KeyMaker, first: u64, count: u64, frame: Option<&Frame>) -> Table {
-        let (before, after) = frame.map_or((&[][..], &[][..]), |f| (&f.before, f.after));
-        let stride = before.len() + maker.key_bytes() + after.len();
-        let mut bytes = Vec::with_capacity(count as usize * stride);
-        for index in first..first + count {
-            bytes.extend_from_slice(before);
-            maker.write(index, &mut bytes);
-            bytes.extend_from_slice(after);
-        }
-        Table {
-            first,
-            count,
-            stride,
-            offset: before.len(),
-            bytes,
-        }
+    fn new(maker: &KeyMaker, first: u64, count: u64) -> Table {
+        let mut keys = Vec::with_capacity(count as usize * maker.key_bytes());
+        (first..first + count).for_each(|index| maker.write(index, &mut keys));
+        Table { first, count, keys }
     }
 }

@@ -1,7 +1,7 @@
 //! Redis Cluster: RESP with several nodes, each of which has some of the slots that keys fall into.
 
 use super::{Answer, Flight, Protocol, Redirect, Resp, Task};
-use crate::engine::{Fence, Frame, Texts};
+use crate::engine::{Fence, Texts};
 use crate::io::{CONNECT_TIMEOUT, LinkOptions, connect};
 use crate::outcome::ErrorKind;
 use crate::worker::WorkerError;
@@ -170,11 +170,8 @@ impl Cluster {
 
 impl Protocol for Cluster {
     const SPREADS: bool = true;
+    const MAKES_AHEAD: bool = true;
     const FENCE: Option<Fence> = Resp::FENCE;
-
-    fn frame(&self, key_bytes: usize) -> Option<Frame> {
-        self.resp.frame(key_bytes)
-    }
 
     #[inline]
     fn nodes(&self) -> usize {

@@ -3,7 +3,7 @@
 use super::lead::Lead;
 use super::{Answer, Flight, Protocol, Task, after_read, reads};
 use crate::clock;
-use crate::engine::{Fence, Frame, Texts};
+use crate::engine::{Fence, Texts};
 use crate::outcome::{ErrorKind, Outcome};
 use roundtrip_model::Op;
 use roundtrip_model::stream::decimal;
@@ -102,23 +102,15 @@ pub(super) fn lifetime(task: Task) -> u64 {
 
 impl Protocol for Memcached {
     const GROUPS: bool = true;
+    const MAKES_AHEAD: bool = true;
     const FENCE: Option<Fence> = Some(Fence {
         request: b"version\r\n",
         answer: b"VERSION ",
     });
 
-    fn frame(&self, _: usize) -> Option<Frame> {
-        Some(Frame {
-            before: b"get ".to_vec(),
-            after: b"\r\n",
-        })
-    }
-
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
-        if reads(op)
-            && let Some(request) = texts.keys.request(index)
-        {
+        if let Some(request) = texts.request(op, index) {
             return out.extend_from_slice(request);
         }
         let (word, end): (&[u8], &[u8]) = match op {

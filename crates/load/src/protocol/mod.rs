@@ -20,7 +20,7 @@ pub(crate) use read_aside::ReadAside;
 pub(crate) use resp::Resp;
 pub(crate) use sqlite::{Sqlite, SqliteStore, Synchronous};
 
-use crate::engine::{Fence, Frame, Texts};
+use crate::engine::{Fence, Texts};
 use crate::outcome::{ErrorKind, Outcome, Tally};
 use crate::worker::WorkerError;
 use roundtrip_model::Op;
@@ -101,6 +101,9 @@ pub(crate) trait Protocol {
     /// Whether one request can read many keys.
     const GROUPS: bool = false;
 
+    /// Whether a request is bytes alone, which may be made before the loop.
+    const MAKES_AHEAD: bool = false;
+
     /// What is asked of each connection at the end, where there are any.
     const FENCE: Option<Fence> = None;
 
@@ -120,11 +123,6 @@ pub(crate) trait Protocol {
 
     /// Appends what tells a node that it was named for the op that follows.
     fn ask(&mut self, _out: &mut Vec<u8>) {}
-
-    /// What stands around a key of so many bytes in the request that reads it.
-    fn frame(&self, _key_bytes: usize) -> Option<Frame> {
-        None
-    }
 
     /// Appends the request of one op.
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>);

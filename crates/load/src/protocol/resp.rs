@@ -2,7 +2,7 @@
 
 use super::lead::Lead;
 use super::{Answer, Flight, Protocol, Task, after_read, reads};
-use crate::engine::{Fence, Frame, Texts};
+use crate::engine::{Fence, Texts};
 use crate::outcome::{ErrorKind, Outcome};
 use roundtrip_model::Op;
 use roundtrip_model::stream::decimal;
@@ -117,23 +117,15 @@ fn group_head(bytes: &[u8], parts: u16) -> Result<usize, Answer> {
 
 impl Protocol for Resp {
     const GROUPS: bool = true;
+    const MAKES_AHEAD: bool = true;
     const FENCE: Option<Fence> = Some(Fence {
         request: b"*1\r\n$4\r\nPING\r\n",
         answer: b"+PONG\r\n",
     });
 
-    fn frame(&self, key_bytes: usize) -> Option<Frame> {
-        Some(Frame {
-            before: [GET, format!("${key_bytes}\r\n").as_bytes()].concat(),
-            after: b"\r\n",
-        })
-    }
-
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
-        if reads(op)
-            && let Some(request) = texts.keys.request(index)
-        {
+        if let Some(request) = texts.request(op, index) {
             return out.extend_from_slice(request);
         }
         out.extend_from_slice(match op {
