@@ -73,7 +73,8 @@ pub fn start(
     )?;
     try_stores(&mut bench, &mut environment)?;
     loop_cost::measure(&mut bench, &mut environment)?;
-    let floor_bars = beside_floor::measure(experiment, seed, exe, around.stop, &mut warnings)?;
+    let floor_bars = beside_floor::measure(experiment, seed, exe, around.stop, &mut warnings)
+        .map_err(before_the_run)?;
     let now = clock::unix_ms();
     warnings.extend(environment::warnings(&environment));
     warnings.extend(verify::warnings(&environment));
@@ -271,4 +272,12 @@ impl Keeper for ArchiveKeeper<'_> {
         }
         self.0.update(&run)
     }
+}
+
+/// Nothing is kept of what was stopped before its run was begun.
+fn before_the_run(mut problem: Problem) -> Problem {
+    if problem.kind == Kind::Interrupted {
+        problem.what = "stopped before the first trial; nothing is kept".to_owned();
+    }
+    problem
 }

@@ -4,6 +4,7 @@ use crate::host::Host;
 use roundtrip_model::contract::ClientInfo;
 use roundtrip_model::names::unknown;
 use roundtrip_model::{Kind, Op, Path, Problem, Result};
+use std::collections::BTreeSet;
 
 /// Options that are the host's to act on and are never sent to a worker: the transport decides the
 /// endpoint, a depth, which not every client has, comes with each phase, and connections are those
@@ -56,12 +57,10 @@ fn takes(client: &ClientInfo, path: &Path) -> Result<()> {
             continue;
         }
         let Some(values) = client.options.get(name) else {
+            // A client may list the host's options among its own.
             let own = client.options.keys().map(String::as_str);
-            return Err(unknown(
-                "option",
-                name,
-                own.chain(["transport", "connections"]),
-            ));
+            let all: BTreeSet<&str> = own.chain(["transport", "connections"]).collect();
+            return Err(unknown("option", name, all));
         };
         if !values.is_empty() && !values.contains(value) {
             let noun = format!("value of `{name}`");

@@ -43,7 +43,7 @@ pub(super) fn make<P: Protocol>(protocol: &mut P, ops: &Ops, texts: &mut Texts) 
     if !P::MAKES_AHEAD {
         return;
     }
-    // One that is sent once is no cheaper for having been made before.
+    // With fewer ops than keys most would never be sent.
     let (first, count) = texts.keys.there();
     if ops.count() < count {
         return;

@@ -77,7 +77,11 @@ impl FromStr for IoChoice {
             "auto" => Ok(IoChoice::Auto),
             "epoll" => Ok(IoChoice::Epoll),
             "io_uring" => Ok(IoChoice::Uring),
-            _ => Err(bad("way of bytes", text, "auto, epoll or io_uring")),
+            _ => Err(bad(
+                "way for bytes to travel",
+                text,
+                "auto, epoll or io_uring",
+            )),
         }
     }
 }
