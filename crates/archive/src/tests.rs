@@ -59,6 +59,8 @@ pub fn trial(block: u32) -> TrialRecord {
         name: "get".to_owned(),
         op: Op::Get,
         ops: 1000,
+        keys_per_op: 1,
+        beside: None,
         depth: 1,
         concurrency: 1,
         carried: None,

@@ -166,7 +166,7 @@ impl<'a> Bench<'a> {
         for store in servers.each().filter(|store| store.is_attached()) {
             for step in &steps {
                 let streams: &[&Stream] = match step {
-                    Step::Prepare { stream, .. } => &[stream],
+                    Step::Prepare { stream, .. } | Step::Check { stream } => &[stream],
                     Step::Measure { warmup, stream, .. } => &[warmup, stream],
                 };
                 for stream in streams {

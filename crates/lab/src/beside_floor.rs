@@ -94,6 +94,7 @@ fn on_the_floor(experiment: &Experiment) -> Option<(Experiment, Vec<Vec<String>>
             None => {
                 variants.push(Variant {
                     path,
+                    against: None,
                     ..variant.clone()
                 });
                 same.push(vec![variant.name.clone()]);
@@ -108,6 +109,7 @@ fn on_the_floor(experiment: &Experiment) -> Option<(Experiment, Vec<Vec<String>>
             variants.push(Variant {
                 name: FloorBar::LEAST.to_owned(),
                 path: native,
+                against: None,
                 place: first.place.clone(),
             });
             same.push(vec![FloorBar::LEAST.to_owned()]);

@@ -120,12 +120,11 @@ fn check(
 ) -> Result<Vec<CheckRow>> {
     let mut worker = bench.host.spawn(path.language(), &Settings::default())?;
     worker.open(Open {
-        client: path.library().to_owned(),
-        store: path.store.clone(),
-        endpoint: store.endpoint(),
-        cache: None,
-        connections: 1,
+        nodes: store.nodes(),
+        doors: store.doors(),
+        login: store.login(),
         options: client_path(path).options,
+        ..Open::to(path.library(), &path.store, store.endpoint())
     })?;
     let rows = worker.check(Check {
         mode,

@@ -5,7 +5,6 @@ use crate::bench::Bench;
 use crate::placement::Cpus;
 use crate::steps;
 use roundtrip_model::contract::{Endpoint, Open, PhaseCommand, Purpose, Target};
-use roundtrip_model::path::Options;
 use roundtrip_model::record::Environment;
 use roundtrip_model::workload::{Generate, Pace};
 use roundtrip_model::{Op, Placement, Result};
@@ -50,22 +49,19 @@ fn one(bench: &mut Bench<'_>, language: &str) -> Result<f64> {
     let mut worker = bench
         .host
         .spawn(language, &Settings { cpus, run_as: None })?;
-    worker.open(Open {
-        client: NOTHING.to_owned(),
-        store: "floor".to_owned(),
-        endpoint: Endpoint::File {
-            path: String::new(),
-        },
-        cache: None,
-        connections: 1,
-        options: Options::new(),
-    })?;
+    let nowhere = Endpoint::File {
+        path: String::new(),
+    };
+    worker.open(Open::to(NOTHING, "floor", nowhere))?;
     worker.ready(PhaseCommand {
         name: "loop".to_owned(),
         op: Op::Get,
         purpose: Purpose::Measure,
         target: Target::Store,
         count: COUNT,
+        keys_per_op: 1,
+        add: 0,
+        journal: None,
         stream,
         plan,
         latencies: None,

@@ -10,6 +10,8 @@ use toml::{Table, Value};
 pub struct Overrides {
     /// Operations of every phase.
     pub count: Option<u64>,
+    /// The number of operations that each phase says for its published form.
+    pub full: bool,
     /// Where keys and values are made.
     pub generate: Option<Generate>,
     /// Placements to run in.
@@ -80,10 +82,12 @@ fn change(table: &mut Table, overrides: &Overrides) {
         }),
     );
     let phases = table.get_mut("phase").and_then(Value::as_array_mut);
-    if let Some(count) = overrides.count {
-        for phase in phases.into_iter().flatten().filter_map(Value::as_table_mut) {
+    for phase in phases.into_iter().flatten().filter_map(Value::as_table_mut) {
+        let full = phase.remove("full_count").filter(|_| overrides.full);
+        let asked = overrides.count.map(|count| Value::Integer(count as i64));
+        if let Some(count) = asked.or(full) {
             phase.remove("duration_s");
-            phase.insert("count".to_owned(), Value::Integer(count as i64));
+            phase.insert("count".to_owned(), count);
         }
     }
 }
@@ -99,6 +103,7 @@ mod tests {
             study,
             &Overrides {
                 count: Some(500),
+                full: false,
                 generate: Some(Generate::InLoop),
                 placements: vec![Placement::Shared],
                 delta: Some(0.1),
@@ -122,6 +127,27 @@ mod tests {
         );
         assert_eq!(changed.workload.generate, Generate::InLoop);
         assert_eq!(changed.published.len(), 12);
+    }
+
+    #[test]
+    fn the_published_form_is_run_on_demand_and_an_own_count_goes_first() {
+        let text = "name=\"m\"\n[[phase]]\nop=\"get\"\ncount=10\nfull_count=100\n\
+                    [[variant]]\nclient=\"native\"\nstore=\"floor\"";
+        let count = |overrides: &Overrides| {
+            let experiment = Experiment::parse(text, "m.toml").unwrap();
+            apply(experiment, overrides).unwrap().workload.phases[0].count
+        };
+        let full = Overrides {
+            full: true,
+            ..Overrides::default()
+        };
+        assert_eq!(count(&Overrides::default()), 10);
+        assert_eq!(count(&full), 100);
+        let both = Overrides {
+            count: Some(7),
+            ..full
+        };
+        assert_eq!(count(&both), 7);
     }
 
     #[test]

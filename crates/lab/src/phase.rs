@@ -73,6 +73,9 @@ impl Clients<'_, '_> {
             client: self.path.library().to_owned(),
             store: self.path.store.clone(),
             endpoint: self.servers.store.endpoint(),
+            nodes: self.servers.store.nodes(),
+            doors: self.servers.store.doors(),
+            login: self.servers.store.login(),
             cache,
             connections,
             options: client_path(self.path).options,
@@ -94,6 +97,9 @@ impl Clients<'_, '_> {
             purpose,
             target: Target::Store,
             count: stream.len(),
+            keys_per_op: stream.keys_per_op,
+            add: stream.add,
+            journal: None,
             stream: file,
             plan,
             latencies: None,
@@ -121,6 +127,15 @@ pub fn prepare(
     )?;
     worker.close()?;
     Ok(done.outcomes.get(outcome::STORED).copied().unwrap_or(0))
+}
+
+/// Reads keys with one client process; says what became of them.
+pub fn check(clients: &mut Clients<'_, '_>, stream: &Stream) -> Result<BTreeMap<String, u64>> {
+    let command = clients.command(Op::Get, Purpose::Warmup, stream, 0)?;
+    let mut worker = clients.open(1)?;
+    let done = once(clients.bench, &mut worker, command)?;
+    worker.close()?;
+    Ok(done.outcomes)
 }
 
 /// Gets ready, runs the loop, waits for its end.
@@ -332,6 +347,8 @@ fn record(
         name: phase.name.clone(),
         op: phase.op,
         ops: stream.count,
+        keys_per_op: stream.keys_per_op,
+        beside: None,
         depth,
         concurrency: connections,
         carried: carried(&done),

@@ -13,7 +13,7 @@ pub type WitnessNames = BTreeMap<Quantity, String>;
 /// What a phase must have done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// Operations, by op.
+    /// Keys of all operations, by op.
     pub ops: BTreeMap<Op, u64>,
     /// Keys written that were not there, where that is known.
     pub new_keys: Option<u64>,
@@ -78,7 +78,7 @@ fn claims(phase: &PhaseRecord, expected: &Expected) -> Option<String> {
     (total != expected.total()).then(|| {
         let name = &phase.name;
         format!(
-            "the client accounts for {total} of the {} operations of phase `{name}`",
+            "the client accounts for {total} of the {} keys of phase `{name}`",
             expected.total()
         )
     })
@@ -104,7 +104,7 @@ fn modified(phase: &PhaseRecord, expected: &Expected) -> u64 {
 }
 
 fn reads(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>) -> Option<String> {
-    let plain = expected.of(Op::Get) + expected.of(Op::ReadAside);
+    let plain = expected.of(Op::Get) + expected.of(Op::GetMany) + expected.of(Op::ReadAside);
     let asked = plain + expected.of(Op::ReadModifyWrite);
     // What a scan counts as is each store's own affair.
     if asked == 0 || expected.of(Op::Scan) > 0 {
@@ -116,7 +116,7 @@ fn reads(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>) -> Optio
 }
 
 fn writes(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>) -> Option<String> {
-    let plain = expected.of(Op::Set) + expected.of(Op::Insert);
+    let plain = expected.of(Op::Set) + expected.of(Op::Insert) + expected.of(Op::SetSeen);
     let written = plain + modified(phase, expected);
     if written == 0 {
         return None;

@@ -39,6 +39,11 @@ pub enum Step {
         /// How many keys that were not there it writes; `None` where that cannot be known.
         new_keys: Option<u64>,
     },
+    /// Read every key that a phase added to, unmeasured: its number must be exact.
+    Check {
+        /// What to get.
+        stream: Stream,
+    },
 }
 
 /// Makes the steps of one trial.
@@ -97,6 +102,9 @@ impl Planner<'_> {
             values: self.work.values.clone(),
             mix: Vec::new(),
             scan_keys: 0,
+            keys_per_op: 1,
+            add: 0,
+            records_before: 0,
             insert_first: first + keyspace,
             prefix: self.prefix.to_owned(),
             count,
@@ -162,12 +170,34 @@ impl Planner<'_> {
             stream: Box::new(stream),
             new_keys,
         });
+        self.check(phase);
+    }
+
+    /// What was added to is read again: nothing may be lost, and nothing added twice.
+    fn check(&mut self, phase: &Phase) {
+        let add = match phase.op {
+            Op::Incr => 1,
+            _ => phase.add,
+        };
+        let is_in_order = self.work.keys.distribution == Distribution::Sequential;
+        if add == 0 || !is_in_order {
+            return;
+        }
+        let keyspace = keyspace(self.work);
+        let stream = Stream {
+            add,
+            records_before: phase.records(),
+            ..self.stream(Op::Get, 0, keyspace, keyspace)
+        };
+        self.steps.push(Step::Check { stream });
     }
 
     fn of_phase(&self, phase: &Phase, first: u64, keyspace: u64, count: u64) -> Stream {
         Stream {
             mix: phase.mix.clone(),
             scan_keys: phase.scan_keys,
+            keys_per_op: phase.keys_per_op,
+            add: phase.add,
             ..self.stream(phase.op, first, keyspace, count)
         }
     }
@@ -183,12 +213,21 @@ impl Planner<'_> {
     /// What leaves every key as it was warms up on the keys that are measured. What does not warms
     /// up on keys of its own.
     fn warmup(&mut self, number: u64, phase: &Phase, ttl_s: u32) -> Stream {
-        let own = (WARMUP_FIRST, phase.warmup.max(1));
+        let records = phase.warmup * u64::from(phase.keys_per_op);
+        let own = (WARMUP_FIRST, records.max(1));
         let (first, keyspace) = match phase.op {
-            Op::Get | Op::ReadAside | Op::Scan | Op::ReadModifyWrite | Op::Mix => {
-                (0, keyspace(self.work))
+            Op::ReadModifyWrite if phase.add != 0 => {
+                self.prepare(Target::Store, WARMUP_FIRST, records, ttl_s);
+                own
             }
-            Op::Set | Op::Insert => own,
+            Op::Get
+            | Op::GetMany
+            | Op::Join
+            | Op::ReadAside
+            | Op::Scan
+            | Op::ReadModifyWrite
+            | Op::Mix => (0, keyspace(self.work)),
+            Op::Set | Op::Insert | Op::SetSeen => own,
             Op::Delete | Op::Incr => {
                 self.prepare(Target::Store, WARMUP_FIRST, phase.warmup, ttl_s);
                 own
@@ -206,7 +245,7 @@ impl Planner<'_> {
         let expires = phase.ttl_s.is_some_and(|ttl_s| ttl_s < SHORT_TTL_S);
         let keyspace = stream.keyspace;
         match phase.op {
-            Op::Set if self.work.keys.distribution == Distribution::Sequential => {
+            Op::Set | Op::SetSeen if self.work.keys.distribution == Distribution::Sequential => {
                 let reached = phase.count.min(keyspace);
                 let new_keys = reached.saturating_sub(self.in_store);
                 let certain = !self.may_hold_more && !expires;
@@ -214,7 +253,7 @@ impl Planner<'_> {
                 self.may_hold_more &= self.in_store < keyspace;
                 certain.then_some(new_keys)
             }
-            Op::Set => {
+            Op::Set | Op::SetSeen => {
                 self.may_hold_more = true;
                 None
             }
@@ -225,9 +264,16 @@ impl Planner<'_> {
                 self.may_hold_more = true;
                 None
             }
+            Op::ReadModifyWrite if phase.add != 0 => {
+                self.in_store = 0;
+                self.may_hold_more = true;
+                Some(0)
+            }
             // Of a mix all but the inserts are of keys that are there.
             Op::Insert | Op::Mix => (!expires).then(|| stream.inserts()),
-            Op::Get | Op::ReadAside | Op::Scan | Op::ReadModifyWrite => Some(0),
+            Op::Get | Op::GetMany | Op::Join | Op::ReadAside | Op::Scan | Op::ReadModifyWrite => {
+                Some(0)
+            }
         }
     }
 }
@@ -252,6 +298,9 @@ pub fn loop_cost(keys: Keys, values: Values, seed: u64, count: u64) -> Stream {
         values,
         mix: Vec::new(),
         scan_keys: 0,
+        keys_per_op: 1,
+        add: 0,
+        records_before: 0,
         insert_first: count,
         prefix: String::new(),
         count,

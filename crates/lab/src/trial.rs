@@ -10,7 +10,7 @@ use crate::plan::TrialPlan;
 use crate::reconcile::{Account, Expected, objection};
 use crate::steps::{self, Step};
 use crate::watch;
-use roundtrip_model::contract::Target;
+use roundtrip_model::contract::{Target, outcome};
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity, Witness};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::{Kind, Path, Problem, Result, Warning, WarningKind};
@@ -122,6 +122,18 @@ fn run_steps(
                 ttl_s,
             } => {
                 prepare(&mut clients, target, &stream, ttl_s)?;
+            }
+            Step::Check { stream } => {
+                let outcomes = phase::check(&mut clients, &stream)?;
+                let right = outcomes.get(outcome::HIT).copied().unwrap_or(0);
+                if right != stream.count {
+                    let reason = format!(
+                        "only {right} of {} keys hold the number that was to come of them: \
+                         {outcomes:?}",
+                        stream.count
+                    );
+                    make_void(trial, reason);
+                }
             }
             Step::Measure {
                 phase,

@@ -14,8 +14,13 @@
 //!
 //! `error` may stand in the place of any event; the worker then exits.
 
+mod done;
+
+pub use done::{Carried, Done, Gap, GapTotals, Lateness, Redirects, outcome};
+
 use crate::names::Op;
 use crate::path::Options;
+use crate::secret::Secret;
 use crate::stream::Stream;
 use crate::workload::{Generate, Pace};
 use serde::{Deserialize, Serialize};
@@ -83,6 +88,16 @@ pub struct Open {
     pub store: String,
     /// Where it is.
     pub endpoint: Endpoint,
+    /// Where every server of it is, this endpoint first, for a store of several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<Endpoint>,
+    /// Where the same store is reached by another protocol than its usual one, by the name of the
+    /// protocol: `memcached` of a `mysql` with the plugin. A client goes to the door that it speaks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub doors: BTreeMap<String, Endpoint>,
+    /// Who the client is to the store, where it asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub login: Option<Login>,
     /// A cache in front of it, for `read_aside`: its kind and where it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache: Option<(String, Endpoint)>,
@@ -95,12 +110,46 @@ pub struct Open {
     pub options: Options,
 }
 
+impl Open {
+    /// One connection of a client to one endpoint, with nothing special about it.
+    pub fn to(client: &str, store: &str, endpoint: Endpoint) -> Open {
+        Open {
+            client: client.to_owned(),
+            store: store.to_owned(),
+            endpoint,
+            nodes: Vec::new(),
+            doors: BTreeMap::new(),
+            login: None,
+            cache: None,
+            connections: 1,
+            options: Options::new(),
+        }
+    }
+}
+
+/// Who a client is to a store.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Login {
+    /// The name of the user; empty where a password is enough.
+    #[serde(default)]
+    pub user: String,
+    /// The password. It goes to a worker on its standard input and nowhere else.
+    pub password: Secret,
+    /// The database, where the store has several.
+    #[serde(default)]
+    pub database: String,
+}
+
 fn one() -> u32 {
     1
 }
 
 fn is_one(n: &u32) -> bool {
     *n == 1
+}
+
+fn is_no_sum(n: &i64) -> bool {
+    *n == 0
 }
 
 /// What a phase is for.
@@ -138,8 +187,15 @@ pub struct PhaseCommand {
     /// Which place a preparation writes to.
     #[serde(default)]
     pub target: Target,
-    /// How many ops: what the stream says too.
+    /// How many ops.
     pub count: u64,
+    /// How many keys each op has: the stream holds so many records for each, one after another.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub keys_per_op: u32,
+    /// What `read_modify_write` adds to each number that it read before it writes it back. A record
+    /// then holds the number that the read must give.
+    #[serde(default, skip_serializing_if = "is_no_sum")]
+    pub add: i64,
     /// The stream file; empty where `plan` stands.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stream: String,
@@ -149,6 +205,10 @@ pub struct PhaseCommand {
     /// Where the latencies go, in the form that `written` then tells. Absent: do not write them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latencies: Option<String>,
+    /// Where to keep account of how far the loop is, so that what the client had seen is known
+    /// however it dies: see [`journal`]. Only for a client that says that it can.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal: Option<String>,
     /// Time to live of what is written; 0 for none.
     pub ttl_s: u32,
     /// Ops sent before the first reply is awaited.
@@ -291,138 +351,21 @@ pub struct ClientInfo {
     /// Whether it can start ops at a pace.
     #[serde(default)]
     pub paces: bool,
-}
-
-/// What a loop gave.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Done {
-    /// When the loop started, on the machine's monotonic clock.
-    pub started_ns: u64,
-    /// When it ended, on the same clock.
-    pub ended_ns: u64,
-    /// User CPU of the process over the loop.
-    pub user_ns: u64,
-    /// System CPU of the process over the loop.
-    pub sys_ns: u64,
-    /// Counts by outcome; see [`outcome`].
-    pub outcomes: BTreeMap<String, u64>,
-    /// Counts for the part that a cache played (`hit`, `miss`, `stored`), for `read_aside`.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub cache_outcomes: BTreeMap<String, u64>,
-    /// The largest resident set of the process so far, where it can be known.
+    /// The most ops that it sends before the first reply is awaited (`depth`); 1 where it cannot.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub depth: u32,
+    /// Whether it keeps a journal.
     #[serde(default)]
-    pub max_rss_bytes: Option<u64>,
-    /// How the requests were carried, where the worker can tell.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub carried: Option<Carried>,
-    /// Times without a connection, between the loss of one and its return.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub gaps: Vec<Gap>,
-    /// How many there were in all, where not every one of them need be listed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gap_totals: Option<GapTotals>,
-    /// How often the nodes of a cluster sent ops to one another.
-    #[serde(default, skip_serializing_if = "Redirects::are_none")]
-    pub redirects: Redirects,
-    /// How late ops started, where a pace was set.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lateness: Option<Lateness>,
+    pub journals: bool,
 }
 
-/// How requests were carried.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Carried {
-    /// `blocking`, `epoll` or `io_uring`.
-    pub io: String,
-    /// Threads.
-    pub threads: u32,
-    /// Connections of all of them.
-    pub connections: u32,
-}
-
-/// A time without a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Gap {
-    /// Which connection, from 0.
-    pub connection: u32,
-    /// When it was lost, since the loop started.
-    pub at_ns: u64,
-    /// How long until it was back.
-    pub lasted_ns: u64,
-    /// How often it was tried.
-    pub attempts: u32,
-}
-
-/// Times without a connection, those that are not listed too.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct GapTotals {
-    /// How many.
-    pub count: u64,
-    /// How long all of them were, one after another.
-    pub lasted_ns: u64,
-}
-
-/// How often the nodes of a cluster sent ops to one another. Each such op went on and has an
-/// outcome of its own.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Redirects {
-    /// A slot had moved for good (`MOVED`).
-    pub moved: u64,
-    /// A slot was on the move (`ASK`).
-    pub asked: u64,
-}
-
-impl Redirects {
-    /// Whether there were none.
-    pub fn are_none(&self) -> bool {
-        *self == Redirects::default()
-    }
-
-    /// Those of two clients.
-    pub fn and(self, other: Redirects) -> Redirects {
-        Redirects {
-            moved: self.moved + other.moved,
-            asked: self.asked + other.asked,
-        }
-    }
-}
-
-/// How late the generator itself was: the part of the delay between the moment at which an op was
-/// to start and its sending that is not the server's doing. An op that waits because every
-/// connection it may use is taken is not late.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lateness {
-    /// The latest.
-    pub max_ns: u64,
-    /// The median, where it is told.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub p50_ns: Option<u64>,
-    /// The 99th percentile.
-    pub p99_ns: u64,
-    /// The mean.
-    pub mean_ns: u64,
-    /// For how long threads looked for the next moment without sleeping, in all: CPU time that is
-    /// no work.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spun_ns: Option<u64>,
-}
-
-/// The names of outcomes. Errors are `error:KIND`.
-pub mod outcome {
-    /// A read that found its key and gave the right value.
-    pub const HIT: &str = "hit";
-    /// A read that found nothing.
-    pub const MISS: &str = "miss";
-    /// A read that gave another value than was written: voids the trial.
-    pub const WRONG: &str = "wrong";
-    /// A write that was acknowledged.
-    pub const STORED: &str = "stored";
-    /// A removal or increment that was acknowledged.
-    pub const DONE: &str = "done";
-    /// A removal or increment of a key that is not there.
-    pub const NOT_FOUND: &str = "not_found";
-    /// What stands before the kind of an error.
-    pub const ERROR: &str = "error:";
+/// The journal of a phase: a file of two numbers of 64 bits, little-endian, which the worker
+/// overwrites in place and without a buffer of its own, so that they outlive it. The first is how
+/// many ops were handed to the library so far, and is written before each call that sends; the
+/// second how many have come back acknowledged, and is written after the call that returned them.
+pub mod journal {
+    /// Length of the file.
+    pub const BYTES: usize = 16;
 }
 
 /// What became of one vector.

@@ -61,11 +61,13 @@ pub enum Metric {
     OpsPerServerCpuS,
     /// What is left of the wall time: wake-ups, scheduling, network. Sequential phases only.
     WaitingNsPerOp,
+    /// The most memory that the client held: its largest resident set.
+    ClientMaxRssBytes,
 }
 
 impl Metric {
     /// Every metric, in the order of a report.
-    pub const ALL: [Metric; 21] = [
+    pub const ALL: [Metric; 22] = [
         Metric::OpsPerS,
         Metric::LoopRealS,
         Metric::LoopUserS,
@@ -87,6 +89,7 @@ impl Metric {
         Metric::ServerCpuNsPerOp,
         Metric::OpsPerServerCpuS,
         Metric::WaitingNsPerOp,
+        Metric::ClientMaxRssBytes,
     ];
 
     /// The name in files and reports, with its unit.
@@ -113,10 +116,11 @@ impl Metric {
             Metric::ServerCpuNsPerOp => "server_cpu_ns_per_op",
             Metric::OpsPerServerCpuS => "ops_per_server_cpu_s",
             Metric::WaitingNsPerOp => "waiting_ns_per_op",
+            Metric::ClientMaxRssBytes => "client_max_rss_bytes",
         }
     }
 
-    /// The unit alone: `1/s`, `s`, `ns`.
+    /// The unit alone: `1/s`, `s`, `ns`, `B`.
     pub fn unit(self) -> &'static str {
         match self {
             Metric::OpsPerS | Metric::OpsPerServerCpuS => "1/s",
@@ -126,6 +130,7 @@ impl Metric {
             | Metric::ProcessRealS
             | Metric::ProcessUserS
             | Metric::ProcessSysS => "s",
+            Metric::ClientMaxRssBytes => "B",
             _ => "ns",
         }
     }
@@ -163,6 +168,7 @@ impl Metric {
             Metric::ServerCpuNsPerOp => "server CPU an op",
             Metric::OpsPerServerCpuS => "operations a second of server CPU",
             Metric::WaitingNsPerOp => "waiting an op",
+            Metric::ClientMaxRssBytes => "memory of the client, at most",
         }
     }
 
@@ -201,6 +207,7 @@ impl Metric {
                 cpu_ns.map(|ns| ops / seconds(ns))
             }
             Metric::WaitingNsPerOp => phase.waiting_ns().map(|ns| ns as f64 / ops),
+            Metric::ClientMaxRssBytes => phase.client_max_rss_bytes.map(|bytes| bytes as f64),
         }
     }
 }

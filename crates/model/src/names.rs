@@ -29,11 +29,17 @@ pub enum Op {
     Scan,
     /// Several ops with weights: each operation is one of them.
     Mix,
+    /// Read several keys with one call.
+    GetMany,
+    /// Read the row of one key together with its row in another table.
+    Join,
+    /// Write a key by one of the store's protocols, and read it by `join` until it is seen there.
+    SetSeen,
 }
 
 impl Op {
     /// Every op.
-    pub const ALL: [Op; 9] = [
+    pub const ALL: [Op; 12] = [
         Op::Get,
         Op::Set,
         Op::Delete,
@@ -43,6 +49,9 @@ impl Op {
         Op::ReadModifyWrite,
         Op::Scan,
         Op::Mix,
+        Op::GetMany,
+        Op::Join,
+        Op::SetSeen,
     ];
 
     /// The name in files, reports and on the command line.
@@ -57,12 +66,20 @@ impl Op {
             Op::ReadModifyWrite => "read_modify_write",
             Op::Scan => "scan",
             Op::Mix => "mix",
+            Op::GetMany => "get_many",
+            Op::Join => "join",
+            Op::SetSeen => "set_seen",
         }
     }
 
     /// Whether the op needs its keys to be there already.
     pub fn needs_data(self) -> bool {
-        !matches!(self, Op::Set | Op::Insert)
+        !matches!(self, Op::Set | Op::Insert | Op::SetSeen)
+    }
+
+    /// Whether an operation of it may have several keys.
+    pub fn takes_keys(self) -> bool {
+        matches!(self, Op::GetMany | Op::ReadModifyWrite)
     }
 
     /// Whether it can be one of the ops of a mix: it leaves every key with the value that a read

@@ -229,6 +229,31 @@ pub struct CounterSample {
     pub counters: Counters,
 }
 
+/// What other clients did to the store of a phase at the same time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BesideRecord {
+    /// Language and library, or `native`.
+    pub client: String,
+    /// The op.
+    pub op: Op,
+    /// How many ops.
+    pub ops: u64,
+    /// Wall time of its loop.
+    pub wall_ns: u64,
+    /// Counts by outcome.
+    pub outcomes: BTreeMap<String, u64>,
+    /// Whether it went on until the phase had ended, so that all of the phase had it beside it.
+    pub outlasted: bool,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(n: &u32) -> bool {
+    *n == 1
+}
+
 /// One phase of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseRecord {
@@ -238,6 +263,12 @@ pub struct PhaseRecord {
     pub op: Op,
     /// Ops done.
     pub ops: u64,
+    /// How many keys each op had.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub keys_per_op: u32,
+    /// What other clients did to the same store at the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<BesideRecord>,
     /// Ops sent before the first reply is awaited.
     pub depth: u32,
     /// Connections that carried the requests: each has up to `depth` of them in flight.

@@ -1,6 +1,7 @@
 //! What is done: phases of ops over keys and values.
 
 use crate::names::Op;
+use crate::path::Options;
 use serde::{Deserialize, Serialize};
 
 /// How the text of a key is made from its index.
@@ -11,6 +12,8 @@ pub enum KeyRecipe {
     Md5,
     /// Pseudo-random hexadecimal digits from the seed and the index, `bytes` long.
     Hex,
+    /// The index in decimal, from 1: for tables whose key is a number.
+    Number,
 }
 
 /// In which order the keys are visited.
@@ -88,6 +91,8 @@ pub enum ValueRecipe {
     Bytes,
     /// The number 0, for `incr`.
     Zero,
+    /// The same text under every key.
+    Text,
 }
 
 /// How long values of the recipe `bytes` are.
@@ -148,9 +153,24 @@ pub struct Values {
     /// The share of each value that a compressor can remove.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub compressible: f64,
+    /// The text of the recipe `text`; empty for any other.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub text: String,
 }
 
 fn is_none(n: &u32) -> bool {
+    *n == 0
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(n: &u32) -> bool {
+    *n == 1
+}
+
+fn is_no_sum(n: &i64) -> bool {
     *n == 0
 }
 
@@ -166,6 +186,7 @@ impl Values {
             bytes,
             size: Sizes::Constant,
             compressible: 0.0,
+            text: String::new(),
         }
     }
 }
@@ -225,6 +246,15 @@ pub struct Phase {
     /// The most keys that a scan reads.
     #[serde(default, skip_serializing_if = "is_none")]
     pub scan_keys: u32,
+    /// How many keys each op has.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub keys_per_op: u32,
+    /// What `read_modify_write` adds to the number that it read; 0: it writes back what it read.
+    #[serde(default, skip_serializing_if = "is_no_sum")]
+    pub add: i64,
+    /// What other clients do to the same store at the same time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub beside: Option<Beside>,
     /// How many ops.
     pub count: u64,
     /// Ops before the figures start, over keys of their own.
@@ -241,6 +271,21 @@ pub struct Phase {
     pub only: Vec<String>,
 }
 
+/// What other clients do to the store of a phase while it is measured: it should go on for longer
+/// than the phase, so that all of the phase has it beside it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// Language and library, or `native`.
+    pub client: String,
+    /// The op.
+    pub op: Op,
+    /// How many ops.
+    pub count: u64,
+    /// Options of the client.
+    #[serde(default)]
+    pub options: Options,
+}
+
 impl Phase {
     /// Every op that it does; of a mix, `mix` itself first.
     pub fn ops(&self) -> impl Iterator<Item = Op> + '_ {
@@ -252,9 +297,14 @@ impl Phase {
         self.only.is_empty() || self.only.iter().any(|name| name == variant)
     }
 
-    /// How many of the ops find their key: all of them where no ratio is held.
+    /// How many keys all of its ops have together.
+    pub fn records(&self) -> u64 {
+        self.count * u64::from(self.keys_per_op)
+    }
+
+    /// How many of the keys are there to be found: all of them where no ratio is held.
     pub fn hits(&self) -> u64 {
-        hits_before(self.count, self.hit_ratio)
+        hits_before(self.records(), self.hit_ratio)
     }
 }
 

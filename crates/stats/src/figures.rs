@@ -47,7 +47,7 @@ pub(crate) struct Figures<'a> {
 impl<'a> Figures<'a> {
     /// Orders the trials. Of several valid ones of a contestant in one block the last counts.
     pub fn new(experiment: &'a Experiment, trials: &'a [TrialRecord]) -> Figures<'a> {
-        let control = experiment.control();
+        let control = Experiment::control_of(&experiment.baseline);
         let contestants: Vec<String> = experiment
             .contestants()
             .into_iter()

@@ -21,6 +21,7 @@ use crate::ratio::{Looks, Pair, log_ratios, pairs};
 use crate::sequential::{ALPHA, Evidence, Tables, evidence};
 use crate::student::{Sample, quantile};
 use roundtrip_model::analysis::{Comparison, RatioInterval, Verdict};
+use roundtrip_model::experiment::Experiment;
 use roundtrip_model::metric::Better;
 
 /// Whether the ways to an interval are checked against each other: a simulation of thousands of
@@ -49,7 +50,7 @@ pub(crate) fn comparisons(
     } else {
         holm::adjusted(&raw)
     };
-    let control = figures.experiment.control();
+    let control = Experiment::control_of(&figures.experiment.baseline);
     let has_control = figures.contestants.contains(&control);
     let mut comparisons = Vec::with_capacity(pairs.len());
     for ((pair, evidence), p) in pairs.into_iter().zip(found).zip(adjusted) {

@@ -5,7 +5,7 @@ use crate::manifest::{Manifest, Quantity};
 use crate::place::Place;
 use crate::probe::{ANSWER_WITHIN, Identity, Probe, in_words, probe};
 use crate::sampler::Sampler;
-use roundtrip_model::contract::Endpoint;
+use roundtrip_model::contract::{Endpoint, Login};
 use roundtrip_model::record::Counters;
 use roundtrip_model::{Kind, Problem, Result};
 use roundtrip_process::{Owned, PrivateDir, cpu_time_ns};
@@ -137,6 +137,24 @@ impl Store {
     /// Where clients reach it.
     pub fn endpoint(&self) -> Endpoint {
         self.endpoint.clone()
+    }
+
+    /// Where every one of its servers is reached; empty where it has one.
+    pub fn nodes(&self) -> Vec<Endpoint> {
+        match self.probe_endpoints.as_slice() {
+            [] | [_] => Vec::new(),
+            several => several.to_vec(),
+        }
+    }
+
+    /// Where it is reached by another protocol than its usual one, by the protocol's name.
+    pub fn doors(&self) -> BTreeMap<String, Endpoint> {
+        BTreeMap::new()
+    }
+
+    /// Who a client is to it, where it asks.
+    pub fn login(&self) -> Option<Login> {
+        None
     }
 
     /// Its version, in its own words.

@@ -99,7 +99,7 @@ pub fn measure(
 ) -> Result<Found> {
     let until = Instant::now() + within;
     let experiment = bench.experiment;
-    let control = experiment.control();
+    let control = Experiment::control_of(&experiment.baseline);
     let is_native = |name: &str| name == NATIVE || name == control;
     let (mut trials, mut warnings) = (Vec::new(), Vec::new());
     for block in 0..LOOKS[LOOKS.len() - 1] {
@@ -223,7 +223,7 @@ fn smallest(
     placement: Placement,
     experiment: &Experiment,
 ) -> Option<Smallest> {
-    let control = experiment.control();
+    let control = Experiment::control_of(&experiment.baseline);
     let mut pairs: BTreeMap<u32, [Option<f64>; 2]> = BTreeMap::new();
     let mut took = Vec::new();
     let native = |t: &&TrialRecord| {

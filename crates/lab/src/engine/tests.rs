@@ -91,6 +91,8 @@ fn phase(wall_ns: u64) -> PhaseRecord {
         name: "get".into(),
         op: Op::Get,
         ops: 1000,
+        keys_per_op: 1,
+        beside: None,
         depth: 1,
         concurrency: 1,
         carried: None,

@@ -6,6 +6,8 @@ fn phase(op: Op, outcomes: &[(&str, u64)], cache: &[(&str, u64)]) -> PhaseRecord
         name: "p".into(),
         op,
         ops: 100,
+        keys_per_op: 1,
+        beside: None,
         depth: 1,
         concurrency: 1,
         carried: None,

@@ -14,6 +14,7 @@ fn shape(steps: &[Step]) -> Vec<(String, u64)> {
         .map(|step| match step {
             Step::Prepare { target, stream, .. } => (format!("{target:?}"), stream.count),
             Step::Measure { phase, .. } => (phase.name.clone(), phase.count),
+            Step::Check { stream } => ("Check".to_owned(), stream.count),
         })
         .collect()
 }
@@ -60,7 +61,7 @@ fn a_get_after_an_incr_is_prepared_again() {
         .into_iter()
         .map(|s| s.0)
         .collect();
-    assert_eq!(names, ["Store", "Store", "incr", "Store", "get"]);
+    assert_eq!(names, ["Store", "Store", "incr", "Check", "Store", "get"]);
 }
 
 #[test]
@@ -69,7 +70,7 @@ fn how_many_keys_are_new_is_said_only_where_it_is_certain() {
         let steps = of(phases, "store=\"memcached\"");
         let measured = steps.iter().filter_map(|step| match step {
             Step::Measure { new_keys, .. } => Some(*new_keys),
-            Step::Prepare { .. } => None,
+            Step::Prepare { .. } | Step::Check { .. } => None,
         });
         measured.collect()
     };
@@ -138,7 +139,7 @@ fn measured(steps: &[Step]) -> Vec<(&Stream, &Stream, Option<u64>)> {
             new_keys,
             ..
         } => Some((&**warmup, &**stream, new_keys)),
-        Step::Prepare { .. } => None,
+        Step::Prepare { .. } | Step::Check { .. } => None,
     };
     steps.iter().filter_map(of).collect()
 }

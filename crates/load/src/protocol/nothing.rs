@@ -15,8 +15,8 @@ impl Call for Nothing {
         // The key is made, as it is for any store.
         std::hint::black_box(texts.keys.get(index));
         Ok(match op {
-            Op::Get | Op::ReadAside => Outcome::Hit,
-            Op::Set | Op::Insert | Op::ReadModifyWrite => Outcome::Stored,
+            Op::Get | Op::GetMany | Op::Join | Op::ReadAside => Outcome::Hit,
+            Op::Set | Op::SetSeen | Op::Insert | Op::ReadModifyWrite => Outcome::Stored,
             Op::Delete | Op::Incr | Op::Scan | Op::Mix => Outcome::Done,
         })
     }

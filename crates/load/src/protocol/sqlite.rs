@@ -215,8 +215,10 @@ impl<'a> Sqlite<'a> {
                 other => Ok(other),
             },
             Op::Scan => self.scan(index, texts),
-            // No stream has it as the op of an operation.
-            Op::Mix => Ok(Outcome::Error(ErrorKind::Refused)),
+            // No stream has a mix as the op of an operation, and `describe` names none of the others.
+            Op::Mix | Op::GetMany | Op::Join | Op::SetSeen => {
+                Ok(Outcome::Error(ErrorKind::Refused))
+            }
         }
     }
 }

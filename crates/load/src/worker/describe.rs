@@ -7,6 +7,8 @@ use roundtrip_model::Op;
 use roundtrip_model::contract::{ClientInfo, Described, VERSION};
 use std::collections::BTreeMap;
 
+/// More would only wait in buffers.
+const MOST_DEPTH: u32 = 1_000_000;
 /// The ops that it can do.
 const OPS: [Op; 9] = [
     Op::Get,
@@ -44,6 +46,8 @@ pub(super) fn describe() -> Described {
         connections: MOST_CONNECTIONS,
         plans: true,
         paces: true,
+        depth: MOST_DEPTH,
+        journals: false,
     };
     Described {
         contract: VERSION,

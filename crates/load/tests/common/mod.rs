@@ -231,14 +231,7 @@ pub fn file(path: &Path) -> Endpoint {
 }
 
 pub fn open(store: &str, endpoint: Endpoint) -> Open {
-    Open {
-        client: "native".to_owned(),
-        store: store.to_owned(),
-        endpoint,
-        cache: None,
-        connections: 1,
-        options: BTreeMap::new(),
-    }
+    Open::to("native", store, endpoint)
 }
 
 /// Streams and phases over them, in a directory of their own.
@@ -269,6 +262,9 @@ impl Phases {
             purpose: Purpose::Measure,
             target: Target::Store,
             count: stream.len(),
+            keys_per_op: stream.keys_per_op,
+            add: stream.add,
+            journal: None,
             stream: String::new(),
             plan: Some(Box::new(Stream {
                 op,
@@ -296,6 +292,9 @@ pub fn stream(count: u64, hit_ratio: f64, value_bytes: u32) -> Stream {
         values: Values::of(ValueRecipe::Bytes, value_bytes),
         mix: Vec::new(),
         scan_keys: 0,
+        keys_per_op: 1,
+        add: 0,
+        records_before: 0,
         insert_first: 1 << 42,
         prefix: String::new(),
         count,

@@ -14,7 +14,7 @@ use crate::metric::Metric;
 use crate::names::{Op, Placement, nearest};
 use crate::path::MAX_CONNECTIONS;
 use crate::problem::{Kind, Problem, Result};
-use crate::workload::{Distribution, Generate, KeyRecipe, ValueRecipe, Workload};
+use crate::workload::{Distribution, Generate, KeyRecipe, Phase, ValueRecipe, Workload};
 use std::collections::BTreeMap;
 use std::ops::Range;
 use toml::Spanned;
@@ -68,7 +68,7 @@ pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment> {
         phases,
     };
     in_loop_is_possible(&source, &raw, &workload)?;
-    incr_has_numbers(&source, &workload)?;
+    sums_have_numbers(&source, &workload)?;
     Ok(Experiment {
         name: name(&source, &raw.name)?,
         delta: delta(&source, raw.delta.as_ref())?,
@@ -236,17 +236,24 @@ fn in_loop_is_possible(source: &Source<'_>, raw: &ExperimentText, work: &Workloa
     ))
 }
 
-/// Only numbers can be incremented.
-fn incr_has_numbers(source: &Source<'_>, work: &Workload) -> Result<()> {
-    let increments = work.phases.iter().any(|phase| phase.op == Op::Incr);
-    if !increments || work.values.recipe != ValueRecipe::Bytes {
+/// Only numbers can be incremented; and what one client adds to is only known while no other does.
+fn sums_have_numbers(source: &Source<'_>, work: &Workload) -> Result<()> {
+    let refuse =
+        |what: String, next: &str| Err(Problem::new(Kind::Usage, what).at(source.file).next(next));
+    let sums = |phase: &&Phase| phase.op == Op::Incr || phase.add != 0;
+    let Some(phase) = work.phases.iter().find(sums) else {
         return Ok(());
+    };
+    if !matches!(work.values.recipe, ValueRecipe::Zero | ValueRecipe::Crc32) {
+        let what = format!("`{}` needs values that are numbers", phase.op);
+        return refuse(what, "add [values] with recipe = \"zero\"");
     }
-    Err(
-        Problem::new(Kind::Usage, "`incr` needs values that are numbers")
-            .at(source.file)
-            .next("add [values] with recipe = \"zero\""),
-    )
+    let is_in_order = work.keys.distribution == Distribution::Sequential;
+    if work.phases.iter().any(|phase| phase.add != 0) && (!is_in_order || work.concurrency > 1) {
+        let what = "what `add` gives is known only for one client that visits keys in order";
+        return refuse(what.to_owned(), "leave concurrency and distribution out");
+    }
+    Ok(())
 }
 
 #[cfg(test)]

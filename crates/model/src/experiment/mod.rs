@@ -26,6 +26,8 @@ pub struct Variant {
     pub name: String,
     /// The path.
     pub path: Path,
+    /// The variant that it is compared with, where that is not the baseline of the experiment.
+    pub against: Option<String>,
     /// Where it is written, for messages.
     pub place: String,
 }
@@ -39,8 +41,10 @@ pub struct Published {
     pub variant: String,
     /// The figure.
     pub metric: Metric,
-    /// Its value, in the metric's unit.
+    /// Its value, in the metric's unit; of several rounds, their median.
     pub value: f64,
+    /// The rounds, where several were published.
+    pub rounds: Vec<f64>,
 }
 
 /// An experiment, checked as far as it can be without looking at this machine.
@@ -60,7 +64,7 @@ pub struct Experiment {
     pub placements: Vec<Placement>,
     /// Placements that take part in every n-th block only.
     pub every: BTreeMap<Placement, u32>,
-    /// The variant that the others are compared with.
+    /// The variant that the others are compared with, unless they say another.
     pub baseline: String,
     /// The figures that are compared; the first one leads.
     pub metrics: Vec<Metric>,
@@ -84,9 +88,23 @@ impl Experiment {
         expand::experiment(text, place)
     }
 
-    /// The name under which the baseline runs a second time in each block.
-    pub fn control(&self) -> String {
-        format!("{}{CONTROL_SUFFIX}", self.baseline)
+    /// The name under which a baseline runs a second time in each block.
+    pub fn control_of(baseline: &str) -> String {
+        format!("{baseline}{CONTROL_SUFFIX}")
+    }
+
+    /// The variant that this one is compared with; `None` for a baseline that is compared with
+    /// nothing.
+    pub fn baseline_of(&self, variant: &str) -> Option<&str> {
+        let own = self.variants.iter().find(|v| v.name == variant)?;
+        let baseline = own.against.as_deref().unwrap_or(&self.baseline);
+        (baseline != variant).then_some(baseline)
+    }
+
+    /// Whether another variant is compared with this one; it then has a control.
+    pub fn is_baseline(&self, variant: &str) -> bool {
+        let mut others = self.variants.iter();
+        variant == self.baseline || others.any(|v| v.against.as_deref() == Some(variant))
     }
 
     /// The path of a variant or of the control.
@@ -98,13 +116,13 @@ impl Experiment {
             .map(|v| &v.path)
     }
 
-    /// Names of what runs in a block, the control right after the baseline.
+    /// Names of what runs in a block, each control right after its baseline.
     pub fn contestants(&self) -> Vec<Cow<'_, str>> {
         let mut names = Vec::with_capacity(self.variants.len() + 1);
         for variant in &self.variants {
             names.push(Cow::Borrowed(variant.name.as_str()));
-            if variant.name == self.baseline {
-                names.push(Cow::Owned(self.control()));
+            if self.is_baseline(&variant.name) {
+                names.push(Cow::Owned(Self::control_of(&variant.name)));
             }
         }
         names

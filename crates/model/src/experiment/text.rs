@@ -87,7 +87,7 @@ impl<T> OneOrMany<T> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KeysText {
-    /// `hex` (unless said) or `md5`.
+    /// `hex` (unless said), `md5`, or `number`: 1, 2, ..., for tables whose key is a number.
     pub recipe: Option<KeyRecipe>,
     /// Length: 32 unless said, at least 16.
     pub bytes: Option<Spanned<u32>>,
@@ -105,8 +105,10 @@ pub struct KeysText {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ValuesText {
-    /// `bytes` (unless said), `crc32` or `zero`.
+    /// `bytes` (unless said), `crc32`, `zero`, or `text`.
     pub recipe: Option<ValueRecipe>,
+    /// The text of the recipe `text`, the same under every key.
+    pub text: Option<Spanned<String>>,
     /// Length of a value of the recipe `bytes`: 100 unless said.
     pub bytes: Option<Spanned<u32>>,
     /// In the place of `bytes`, lengths that differ: `{ uniform = [10, 1000] }`,
@@ -131,8 +133,18 @@ pub struct PhaseText {
     pub mix: Option<Spanned<BTreeMap<Op, f64>>>,
     /// The most keys that a `scan` reads, 100 unless said; each reads from 1 to as many.
     pub scan_keys: Option<Spanned<u32>>,
+    /// How many keys each op has: 3 unless said for `get_many`, 1 for `read_modify_write`.
+    pub keys_per_op: Option<Spanned<u32>>,
+    /// What `read_modify_write` adds to the number that it read; unless said it writes back what
+    /// it read. The final values are checked.
+    pub add: Option<Spanned<i64>>,
+    /// What other clients do to the same store at the same time, for longer than the phase takes:
+    /// `{ client = "php/memcached", op = "set", count = 100000 }`, with `options` where need be.
+    pub beside: Option<Spanned<BesideText>>,
     /// How many ops.
     pub count: Option<Spanned<u64>>,
+    /// How many ops with `--full`, for a study whose published form takes long.
+    pub full_count: Option<Spanned<u64>>,
     /// With `rate_per_s`, how long, in the place of `count`.
     pub duration_s: Option<Spanned<f64>>,
     /// Ops a second, over all connections: an op then starts at its moment, whether others have
@@ -156,6 +168,21 @@ pub struct PhaseText {
     pub only: Vec<Spanned<String>>,
 }
 
+/// `beside` of a phase.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BesideText {
+    /// Language and library, or `native`.
+    pub client: String,
+    /// The op.
+    pub op: Op,
+    /// How many ops.
+    pub count: u64,
+    /// Options of the client.
+    #[serde(default)]
+    pub options: BTreeMap<String, OptionValue>,
+}
+
 /// `[[variant]]`
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -168,9 +195,18 @@ pub struct VariantText {
     pub store: String,
     /// A cache in front of it, for `read_aside`.
     pub cache: Option<String>,
+    /// The variant that it is compared with, where that is not the baseline of the experiment.
+    pub against: Option<Spanned<String>>,
     /// Options of the client.
     #[serde(default)]
     pub options: BTreeMap<String, OptionValue>,
+}
+
+impl VariantText {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        self.name.as_deref().unwrap_or(&self.client)
+    }
 }
 
 /// `[matrix]`
@@ -218,5 +254,9 @@ pub struct PublishedText {
     /// The variant.
     pub variant: String,
     /// Figures by metric: `process_real_s = 5.773`.
+    #[serde(default)]
     pub figures: BTreeMap<String, f64>,
+    /// Figures of several rounds by metric: `loop_real_s = [4.725, 4.673]`.
+    #[serde(default)]
+    pub rounds: BTreeMap<String, Vec<f64>>,
 }

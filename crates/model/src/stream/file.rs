@@ -1,6 +1,6 @@
 //! The compact file that carries the operations to a worker that does not make them itself.
 //!
-//! The magic `RTSTREAM`, `u32` version, `u64` count, then for each operation `u16` key length,
+//! The magic `RTSTREAM`, `u32` version, `u64` count, then for each record `u16` key length,
 //! `u32` value length, `u8` kind, the key, the value. Numbers are little-endian. The kind is 0 for
 //! bytes and 1 for a decimal integer; [`EXPECT_MISS`] is added where the key is not there to be
 //! found; and in a mix, the place of the op in [`Op::ALL`], counted from 1, times [`OP`].
@@ -33,7 +33,7 @@ impl Stream {
         let mut header = [0; HEADER_BYTES];
         header[..8].copy_from_slice(MAGIC);
         header[8..12].copy_from_slice(&VERSION.to_le_bytes());
-        header[12..].copy_from_slice(&self.len().to_le_bytes());
+        header[12..].copy_from_slice(&self.records().to_le_bytes());
         header
     }
 }
@@ -49,7 +49,7 @@ impl Stream {
             value.clear();
             record.clear();
             keys.write(planned.index, &mut key);
-            values.write(planned.index, &mut value);
+            values.write_sum(planned.index, planned.added, &mut value);
             self.operation(planned, Cow::Borrowed(&key), Cow::Borrowed(&value))
                 .encode(&mut record);
             give(&record)?;

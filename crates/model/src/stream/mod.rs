@@ -43,6 +43,16 @@ pub struct Stream {
     /// The most keys that a scan reads; each reads from 1 to as many.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub scan_keys: u32,
+    /// How many keys each operation has: its records follow one another.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub keys_per_op: u32,
+    /// What each visit of a key adds to its number: the value of a record is the number that the
+    /// key holds before it.
+    #[serde(default, skip_serializing_if = "is_no_sum")]
+    pub add: i64,
+    /// So many records of the same keys, in order, were worked off before the first of these.
+    #[serde(default, skip_serializing_if = "is_no_record")]
+    pub records_before: u64,
     /// How keys are made.
     pub keys: Keys,
     /// How values are made.
@@ -76,6 +86,8 @@ pub struct Planned {
     pub expect_hit: bool,
     /// How many keys a scan reads; 0 for any other op.
     pub scan_keys: u32,
+    /// How much was added to its first number by the visits before this one.
+    pub added: i64,
 }
 
 /// One operation.
@@ -105,13 +117,28 @@ impl Stream {
         self.len() == 0
     }
 
-    /// How many operations of this part find their key.
+    /// How many records this part holds: one for each key of each operation.
+    pub fn records(&self) -> u64 {
+        self.len() * u64::from(self.keys_per_op)
+    }
+
+    /// How many records of this part find their key.
     pub fn hits(&self) -> u64 {
         self.positions().filter(|i| self.is_hit(*i)).count() as u64
     }
 
+    /// The records of this part, by their number in the whole.
     fn positions(&self) -> impl Iterator<Item = u64> {
-        (self.part.0..self.count).step_by(self.part.1.max(1) as usize)
+        let keys = u64::from(self.keys_per_op);
+        let ops = (self.part.0..self.count).step_by(self.part.1.max(1) as usize);
+        ops.flat_map(move |op| op * keys..(op + 1) * keys)
+    }
+
+    /// How often the key of a record was visited before it, where keys are visited in order.
+    fn visits_before(&self, record: u64) -> u64 {
+        let keyspace = self.keyspace.max(1);
+        let (round, key) = (record / keyspace, record % keyspace);
+        round + (self.records_before + keyspace - 1 - key) / keyspace
     }
 
     fn is_hit(&self, i: u64) -> bool {
@@ -136,10 +163,11 @@ impl Stream {
         hits_before(self.count, self.insert_share())
     }
 
-    /// How many operations of the whole each op has. Of a mix they are counted one by one.
+    /// How many records of the whole each op has: one for each key of each operation. Of a mix
+    /// they are counted one by one.
     pub fn ops(&self) -> BTreeMap<Op, u64> {
         if self.mix.is_empty() {
-            return BTreeMap::from([(self.op, self.count)]);
+            return BTreeMap::from([(self.op, self.count * u64::from(self.keys_per_op))]);
         }
         let maker = self.op_maker();
         let mut ops = BTreeMap::new();
@@ -179,7 +207,7 @@ impl Stream {
             op: (!self.mix.is_empty()).then_some(planned.op),
             key,
             value,
-            integer: self.values.recipe != ValueRecipe::Bytes,
+            integer: matches!(self.values.recipe, ValueRecipe::Crc32 | ValueRecipe::Zero),
             expect_hit: planned.expect_hit,
         }
     }
@@ -190,12 +218,30 @@ impl Stream {
         self.positions().map(move |i| {
             let planned = ops.planned(i);
             let key = Cow::Owned(keys.make(planned.index));
-            self.operation(planned, key, Cow::Owned(values.make(planned.index)))
+            let mut value = Vec::new();
+            values.write_sum(planned.index, planned.added, &mut value);
+            self.operation(planned, key, Cow::Owned(value))
         })
     }
 }
 
 fn is_zero(n: &u32) -> bool {
+    *n == 0
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(n: &u32) -> bool {
+    *n == 1
+}
+
+fn is_no_sum(n: &i64) -> bool {
+    *n == 0
+}
+
+fn is_no_record(n: &u64) -> bool {
     *n == 0
 }
 
@@ -219,6 +265,9 @@ mod tests {
             values: Values::of(ValueRecipe::Crc32, 0),
             mix: Vec::new(),
             scan_keys: 0,
+            keys_per_op: 1,
+            add: 0,
+            records_before: 0,
             insert_first: 1 << 42,
             prefix: String::new(),
             count,
@@ -253,6 +302,39 @@ mod tests {
             100
         );
         assert_eq!(s.hits(), 900);
+    }
+
+    #[test]
+    fn what_is_added_is_known_at_each_visit_and_at_the_end() {
+        let mut s = stream(4, 1.0);
+        s.op = Op::ReadModifyWrite;
+        s.values = Values::of(ValueRecipe::Zero, 0);
+        (s.keyspace, s.keys_per_op, s.add) = (5, 3, 7);
+        let held = |s: &Stream| -> Vec<String> {
+            let text = |op: Operation<'_>| String::from_utf8(op.value.into_owned()).unwrap();
+            s.operations().map(text).collect()
+        };
+        // Twelve visits of five keys, in order.
+        let before = ["0", "0", "0", "0", "0", "7", "7", "7", "7", "7", "14", "14"];
+        assert_eq!(held(&s), before);
+        let last = Stream {
+            op: Op::Get,
+            count: 5,
+            keys_per_op: 1,
+            records_before: 12,
+            ..s.clone()
+        };
+        assert_eq!(held(&last), ["21", "21", "14", "14", "14"]);
+        assert_eq!((s.len(), s.records()), (4, 12));
+        assert_eq!(s.ops(), BTreeMap::from([(Op::ReadModifyWrite, 12)]));
+    }
+
+    #[test]
+    fn the_keys_of_an_operation_stay_together_in_one_part() {
+        let mut s = stream(5, 1.0);
+        (s.keys_per_op, s.keyspace, s.part) = (2, 10, (1, 2));
+        let of: Vec<_> = s.positions().collect();
+        assert_eq!(of, [2, 3, 6, 7]);
     }
 
     proptest! {

@@ -34,7 +34,8 @@ impl OpMaker {
         }
     }
 
-    /// Operation `i` of the whole stream, whichever part it belongs to.
+    /// Record `i` of the whole stream, whichever part it belongs to: operation `i` where each has one
+    /// key.
     #[inline]
     pub fn planned(&self, i: u64) -> Planned {
         let stream = &self.stream;
@@ -45,6 +46,7 @@ impl OpMaker {
                 index: stream.insert_first + hits_before(i, self.inserts),
                 expect_hit: false,
                 scan_keys: 0,
+                added: 0,
             };
         }
         // The hit ratio of a mix is that of its reads.
@@ -56,6 +58,7 @@ impl OpMaker {
                 index: stream.cold_first + misses_before,
                 expect_hit: false,
                 scan_keys: 0,
+                added: 0,
             };
         }
         Planned {
@@ -65,6 +68,10 @@ impl OpMaker {
             scan_keys: match op {
                 Op::Scan => 1 + below(stream.seed ^ SCAN_SEED, i, stream.scan_keys.into()) as u32,
                 _ => 0,
+            },
+            added: match stream.add {
+                0 => 0,
+                add => add * stream.visits_before(i) as i64,
             },
         }
     }
@@ -112,6 +119,9 @@ mod tests {
             op: if mix.is_empty() { Op::Get } else { Op::Mix },
             mix: mix.to_vec(),
             scan_keys: 100,
+            keys_per_op: 1,
+            add: 0,
+            records_before: 0,
             keys: Keys {
                 recipe: KeyRecipe::Hex,
                 bytes: 32,

@@ -37,11 +37,13 @@ impl KeyMaker {
         }
     }
 
-    /// How long every key is.
+    /// How long every key is; of numbers, the longest.
     pub fn key_bytes(&self) -> usize {
         let own = match self.keys.recipe {
             KeyRecipe::Md5 => 32,
             KeyRecipe::Hex => self.keys.bytes as usize,
+            // As long as any number gets.
+            KeyRecipe::Number => 20,
         };
         self.prefix.len() + own
     }
@@ -65,6 +67,10 @@ impl KeyMaker {
                     push_hex(out, &word.to_be_bytes());
                 }
                 out.truncate(end);
+            }
+            KeyRecipe::Number => {
+                let (digits, start) = decimal(index + 1);
+                out.extend_from_slice(&digits[start..]);
             }
         }
     }
@@ -95,6 +101,7 @@ impl ValueMaker {
     pub fn new(seed: u64, values: Values) -> ValueMaker {
         let pool = match values.recipe {
             ValueRecipe::Bytes => pool(seed, &values),
+            ValueRecipe::Text => values.text.clone().into_bytes(),
             ValueRecipe::Crc32 | ValueRecipe::Zero => Vec::new(),
         };
         ValueMaker {
@@ -110,9 +117,24 @@ impl ValueMaker {
     pub fn value_bytes(&self, index: u64) -> usize {
         match self.recipe {
             ValueRecipe::Bytes => self.lengths.of(self.seed, index),
+            ValueRecipe::Text => self.pool.len(),
             ValueRecipe::Crc32 | ValueRecipe::Zero => {
                 let (digits, start) = self.number(index);
                 digits.len() - start
+            }
+        }
+    }
+
+    /// Appends value `index`, a number, with so much added to it. What is no number stays as it is.
+    pub fn write_sum(&self, index: u64, added: i64, out: &mut Vec<u8>) {
+        match (added, self.recipe) {
+            (0, _) | (_, ValueRecipe::Bytes | ValueRecipe::Text) => self.write(index, out),
+            (_, ValueRecipe::Crc32 | ValueRecipe::Zero) => {
+                let (digits, start) = self.number(index);
+                let first = digits[start..]
+                    .iter()
+                    .fold(0, |n: i64, digit| n * 10 + i64::from(digit - b'0'));
+                out.extend_from_slice((first + added).to_string().as_bytes());
             }
         }
     }
@@ -126,6 +148,7 @@ impl ValueMaker {
                 out.extend_from_slice(&own[..length]);
                 out.extend_from_slice(shared);
             }
+            ValueRecipe::Text => out.extend_from_slice(&self.pool),
             ValueRecipe::Crc32 | ValueRecipe::Zero => {
                 let (digits, start) = self.number(index);
                 out.extend_from_slice(&digits[start..]);
@@ -144,6 +167,7 @@ impl ValueMaker {
                     _ => *bytes == own[..length] && shared.is_empty(),
                 }
             }
+            ValueRecipe::Text => *bytes == *self.pool,
             ValueRecipe::Crc32 | ValueRecipe::Zero => {
                 let (digits, start) = self.number(index);
                 *bytes == digits[start..]
@@ -179,7 +203,7 @@ impl ValueMaker {
                 let (digits, start) = decimal(index);
                 decimal(crc32fast::hash(&digits[start..]).into())
             }
-            ValueRecipe::Bytes | ValueRecipe::Zero => decimal(0),
+            ValueRecipe::Bytes | ValueRecipe::Text | ValueRecipe::Zero => decimal(0),
         }
     }
 }

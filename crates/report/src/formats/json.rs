@@ -157,7 +157,7 @@ fn experiment(experiment: &Experiment) -> ExperimentJson<'_> {
         delta: experiment.delta,
         placements: &experiment.placements,
         baseline: &experiment.baseline,
-        control: experiment.control(),
+        control: Experiment::control_of(&experiment.baseline),
         metrics: &experiment.metrics,
         budget_s: experiment.budget_s,
         max_blocks: experiment.max_blocks,

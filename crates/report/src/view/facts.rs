@@ -137,6 +137,7 @@ fn keys(workload: &Workload) -> String {
     let made = match workload.keys.recipe {
         KeyRecipe::Md5 => "MD5 of the index".to_owned(),
         KeyRecipe::Hex => "pseudo-random hexadecimal digits".to_owned(),
+        KeyRecipe::Number => "the index, a decimal number".to_owned(),
     };
     let order = workload.keys.distribution.in_words();
     let how_many = match workload.keys.count {
@@ -152,6 +153,7 @@ fn values(workload: &Workload) -> String {
         ValueRecipe::Crc32 => "CRC-32 of the index, an integer".to_owned(),
         ValueRecipe::Bytes => lengths(&workload.values),
         ValueRecipe::Zero => "the number 0".to_owned(),
+        ValueRecipe::Text => format!("the same text of {} bytes", workload.values.bytes),
     }
 }
 

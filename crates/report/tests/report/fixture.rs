@@ -91,6 +91,8 @@ fn phase(variant: &str, name: &str, placement: Placement, seed: u64) -> PhaseRec
         name: name.to_owned(),
         op: name.parse().unwrap(),
         ops,
+        keys_per_op: 1,
+        beside: None,
         depth: 1,
         concurrency: 1,
         carried: None,

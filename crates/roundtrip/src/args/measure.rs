@@ -20,6 +20,9 @@ pub struct RunArgs {
     /// Operations in every phase, instead of what the experiment says
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
+    /// As many operations as the study published, where the experiment does fewer by itself
+    #[arg(long, conflicts_with = "count")]
+    pub full: bool,
     /// Make keys and values before the loop, or inside it as the published loop did
     #[arg(long, value_enum)]
     pub generate: Option<Generate>,

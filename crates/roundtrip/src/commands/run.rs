@@ -12,6 +12,7 @@ pub fn run(args: &RunArgs) -> Result<()> {
         catalog::load(&args.experiment)?,
         &Overrides {
             count: args.count,
+            full: args.full,
             generate: args.generate.map(Into::into),
             placements: args.method.placement.clone(),
             delta: args.method.delta,

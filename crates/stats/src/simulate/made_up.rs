@@ -27,6 +27,7 @@ pub(super) fn variant(name: String) -> Variant {
             cache: None,
             options: BTreeMap::new(),
         },
+        against: None,
         place: String::new(),
     }
 }
@@ -47,6 +48,9 @@ pub(super) fn workload() -> Workload {
             op: Op::Get,
             mix: Vec::new(),
             scan_keys: 0,
+            keys_per_op: 1,
+            add: 0,
+            beside: None,
             count: 1000,
             warmup: 1,
             ttl_s: None,
@@ -72,6 +76,8 @@ pub(super) fn trial(block: u32, position: usize, variant: &str, seconds: f64) ->
             name: "get".to_owned(),
             op: Op::Get,
             ops: 1000,
+            keys_per_op: 1,
+            beside: None,
             depth: 1,
             concurrency: 1,
             carried: None,

@@ -33,6 +33,8 @@ pub fn phase(op: Op, wall_ns: u64) -> PhaseRecord {
         name: op.name().to_owned(),
         op,
         ops: 1000,
+        keys_per_op: 1,
+        beside: None,
         depth: 1,
         concurrency: 1,
         carried: None,

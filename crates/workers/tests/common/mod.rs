@@ -106,15 +106,11 @@ pub fn opened(host: &Host, client: &str, at: &Endpoint, options: &[(&str, &str)]
 
 pub fn open(client: &str, endpoint: &Endpoint, options: &[(&str, &str)]) -> Open {
     Open {
-        client: client.to_owned(),
-        store: "memcached".to_owned(),
-        endpoint: endpoint.clone(),
-        cache: None,
-        connections: 1,
         options: options
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect::<Options>(),
+        ..Open::to(client, "memcached", endpoint.clone())
     }
 }
 
@@ -132,6 +128,9 @@ pub fn published(count: u64) -> Stream {
         values: Values::of(ValueRecipe::Crc32, 0),
         mix: Vec::new(),
         scan_keys: 0,
+        keys_per_op: 1,
+        add: 0,
+        records_before: 0,
         insert_first: 1 << 42,
         prefix: String::new(),
         count,
@@ -152,6 +151,9 @@ pub fn phase(op: Op, stream: &Stream, folder: &Path) -> PhaseCommand {
         purpose: Purpose::Measure,
         target: Target::Store,
         count: written.count,
+        keys_per_op: stream.keys_per_op,
+        add: stream.add,
+        journal: None,
         stream: path.display().to_string(),
         plan: None,
         latencies: Some(folder.join("latencies").display().to_string()),

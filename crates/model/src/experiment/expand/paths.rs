@@ -42,6 +42,7 @@ pub(super) fn variants(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<
                 .next("give one of them another `name`"));
         }
     }
+    against_is_known(source, raw, &names)?;
     for phase in &raw.phase {
         for only in &phase.get_ref().only {
             if !names.contains(only.get_ref().as_str()) {
@@ -56,7 +57,7 @@ pub(super) fn variants(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<
 fn variant(source: &Source<'_>, spanned: &Spanned<VariantText>) -> Variant {
     let raw = spanned.get_ref();
     Variant {
-        name: raw.name.clone().unwrap_or_else(|| raw.client.clone()),
+        name: raw.name().to_owned(),
         path: Path {
             client: raw.client.clone(),
             store: raw.store.clone(),
@@ -67,8 +68,50 @@ fn variant(source: &Source<'_>, spanned: &Spanned<VariantText>) -> Variant {
                 .map(|(k, v)| (k.clone(), v.text()))
                 .collect(),
         },
+        against: raw.against.as_ref().map(|name| name.get_ref().clone()),
         place: source.place(spanned.span()),
     }
+}
+
+/// Whoever is compared with another variant names one that there is, and that is itself compared
+/// with nothing: ratios of ratios would be nobody's.
+fn against_is_known(
+    source: &Source<'_>,
+    raw: &ExperimentText,
+    names: &HashSet<&str>,
+) -> Result<()> {
+    let against = |name: &str| {
+        let of = raw
+            .variant
+            .iter()
+            .map(Spanned::get_ref)
+            .find(|v| v.name() == name);
+        of.and_then(|v| v.against.as_ref())
+    };
+    for variant in raw.variant.iter().map(Spanned::get_ref) {
+        let Some(other) = &variant.against else {
+            continue;
+        };
+        if !names.contains(other.get_ref().as_str()) {
+            let known = raw.variant.iter().map(|v| v.get_ref().name());
+            return Err(unknown("variant", other.get_ref(), known).at(source.place(other.span())));
+        }
+        let chained =
+            against(other.get_ref()).is_some_and(|next| next.get_ref() != other.get_ref());
+        if chained {
+            let what = format!(
+                "`{}` is compared with `{}`, which is itself compared with another",
+                variant.name(),
+                other.get_ref()
+            );
+            return Err(source.bad(
+                other.span(),
+                what,
+                "name the one that both are to be compared with",
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Every combination of the factors, named by the short form of its path.
@@ -100,6 +143,7 @@ fn product(matrix: &MatrixText, place: &str) -> Vec<Variant> {
                 variants.push(Variant {
                     name: path.to_string(),
                     path,
+                    against: None,
                     place: place.to_owned(),
                 });
             }
@@ -142,17 +186,41 @@ pub(super) fn published(
             let known = variants.iter().map(|v| v.name.as_str());
             return Err(unknown("variant", &row.variant, known).at(place));
         }
-        for (metric, value) in &row.figures {
+        let figures = row
+            .figures
+            .iter()
+            .map(|(metric, value)| (metric, vec![*value]));
+        let rounds = row
+            .rounds
+            .iter()
+            .map(|(metric, rounds)| (metric, rounds.clone()));
+        for (metric, mut rounds) in figures.chain(rounds) {
             let metric = metric
                 .parse()
                 .map_err(|problem: Problem| problem.at(place.clone()))?;
+            let value = median(&rounds).ok_or_else(|| {
+                let what = format!("no round of `{}` was published", row.variant);
+                source.bad(spanned.span(), what, "write its figures, or leave it out")
+            })?;
+            if rounds.len() == 1 {
+                rounds.clear();
+            }
             published.push(Published {
                 phase: row.phase.clone(),
                 variant: row.variant.clone(),
                 metric,
-                value: *value,
+                value,
+                rounds,
             });
         }
     }
     Ok(published)
+}
+
+fn median(rounds: &[f64]) -> Option<f64> {
+    let mut sorted = rounds.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let upper = sorted.get(sorted.len() / 2)?;
+    let lower = sorted.get((sorted.len() - 1) / 2)?;
+    Some((lower + upper) / 2.0)
 }

@@ -5,7 +5,7 @@ use crate::experiment::shapes::Arrivals;
 use crate::experiment::text::{ExperimentText, PhaseText};
 use crate::names::Op;
 use crate::problem::{Kind, Problem, Result};
-use crate::workload::{Pace, Phase};
+use crate::workload::{Beside, Pace, Phase};
 use std::collections::HashSet;
 use toml::Spanned;
 
@@ -14,6 +14,9 @@ const MAX_TTL_S: u32 = 30 * 86_400;
 /// What YCSB has.
 const SCAN_KEYS: u32 = 100;
 const MAX_SCAN_KEYS: u32 = 10_000;
+/// What study 4 has.
+const KEYS_PER_OP: u32 = 3;
+const MAX_KEYS_PER_OP: u32 = 1000;
 const MAX_RATE_PER_S: f64 = 100e6;
 
 pub(super) fn phases(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<Phase>> {
@@ -57,12 +60,71 @@ fn phase(source: &Source<'_>, spanned: &Spanned<PhaseText>) -> Result<Phase> {
         scan_keys: scan_keys(source, raw, &mix)?,
         hit_ratio: hit_ratio(source, raw, &mix)?,
         mix,
+        keys_per_op: keys_per_op(source, raw)?,
+        add: add(source, raw)?,
+        beside: beside(source, raw)?,
         count,
         warmup: raw.warmup.unwrap_or((count / 100).clamp(1, 1000)),
         ttl_s: raw.ttl_s.as_ref().map(|ttl_s| *ttl_s.get_ref()),
         pace,
         only: raw.only.iter().map(|name| name.get_ref().clone()).collect(),
     })
+}
+
+fn keys_per_op(source: &Source<'_>, raw: &PhaseText) -> Result<u32> {
+    let Some(keys) = &raw.keys_per_op else {
+        return Ok(if raw.op == Op::GetMany {
+            KEYS_PER_OP
+        } else {
+            1
+        });
+    };
+    if !raw.op.takes_keys() {
+        let what = format!("an operation of `{}` has one key", raw.op);
+        let next = "leave keys_per_op out, or use `get_many` or `read_modify_write`";
+        return Err(source.bad(keys.span(), what, next));
+    }
+    if !(1..=MAX_KEYS_PER_OP).contains(keys.get_ref()) {
+        let what = format!("keys_per_op is not between 1 and {MAX_KEYS_PER_OP}");
+        return Err(source.bad(keys.span(), what, "write how many keys an op has"));
+    }
+    Ok(*keys.get_ref())
+}
+
+fn add(source: &Source<'_>, raw: &PhaseText) -> Result<i64> {
+    match &raw.add {
+        None => Ok(0),
+        Some(add) if raw.op == Op::ReadModifyWrite => Ok(*add.get_ref()),
+        Some(add) => {
+            let what = format!("`{}` adds nothing to what it reads", raw.op);
+            Err(source.bad(
+                add.span(),
+                what,
+                "leave add out, or use `read_modify_write`",
+            ))
+        }
+    }
+}
+
+fn beside(source: &Source<'_>, raw: &PhaseText) -> Result<Option<Beside>> {
+    let Some(spanned) = &raw.beside else {
+        return Ok(None);
+    };
+    let beside = spanned.get_ref();
+    if !(1..=MAX_COUNT).contains(&beside.count)
+        || !matches!(beside.op, Op::Get | Op::Set | Op::Join)
+    {
+        let what = "beside a phase there is a count of `get`, `set` or `join`";
+        let next = "write beside = { client = \"native\", op = \"set\", count = 100000 }";
+        return Err(source.bad(spanned.span(), what, next));
+    }
+    let options = beside.options.iter().map(|(k, v)| (k.clone(), v.text()));
+    Ok(Some(Beside {
+        client: beside.client.clone(),
+        op: beside.op,
+        count: beside.count,
+        options: options.collect(),
+    }))
 }
 
 fn count(

@@ -3,7 +3,7 @@
 use super::{MAX_COUNT, Source};
 use crate::experiment::shapes::{DistributionText, SizeText};
 use crate::experiment::text::{KeysText, ValuesText};
-use crate::problem::Result;
+use crate::problem::{Kind, Problem, Result};
 use crate::stream::{LEAST_COMPRESSIBLE, MAX_KEY_BYTES, MAX_VALUE_BYTES};
 use crate::workload::{Distribution, KeyRecipe, Keys, Sizes, ValueRecipe, Values};
 use toml::Spanned;
@@ -105,7 +105,11 @@ pub(super) fn values(source: &Source<'_>, raw: &ValuesText) -> Result<Values> {
         let what = "values have either `bytes` or a `size`";
         return Err(source.bad(bytes.span(), what, "leave one of them out"));
     }
-    let asked = raw.bytes.as_ref().map_or(100, |bytes| *bytes.get_ref());
+    let text = text(source, raw, recipe)?;
+    let asked = match recipe {
+        ValueRecipe::Text => text.len() as u32,
+        _ => raw.bytes.as_ref().map_or(100, |bytes| *bytes.get_ref()),
+    };
     let bytes = size.longest_bytes().unwrap_or(asked);
     if bytes > MAX_VALUE_BYTES {
         let span = raw.bytes.as_ref().map(Spanned::span);
@@ -120,7 +124,24 @@ pub(super) fn values(source: &Source<'_>, raw: &ValuesText) -> Result<Values> {
         bytes,
         size,
         compressible: compressible(source, raw.compressible.as_ref())?,
+        text,
     })
+}
+
+fn text(source: &Source<'_>, raw: &ValuesText, recipe: ValueRecipe) -> Result<String> {
+    match (recipe, &raw.text) {
+        (ValueRecipe::Text, Some(text)) if !text.get_ref().is_empty() => Ok(text.get_ref().clone()),
+        (ValueRecipe::Text, _) => {
+            let what = "values of the recipe `text` do not say which";
+            let next = "add text = \"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\"";
+            Err(Problem::new(Kind::Usage, what).at(source.file).next(next))
+        }
+        (_, None) => Ok(String::new()),
+        (_, Some(text)) => {
+            let what = "only values of the recipe `text` have a text";
+            Err(source.bad(text.span(), what, "add recipe = \"text\", or leave it out"))
+        }
+    }
 }
 
 fn compressible(source: &Source<'_>, raw: Option<&Spanned<f64>>) -> Result<f64> {
