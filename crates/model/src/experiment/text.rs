@@ -135,6 +135,8 @@ pub struct PhaseText {
     pub scan_keys: Option<Spanned<u32>>,
     /// How many keys each op has: 3 unless said for `get_many`, 1 for `read_modify_write`.
     pub keys_per_op: Option<Spanned<u32>>,
+    /// How many of the keys the phase is about, the first ones: all of them unless said.
+    pub keys: Option<Spanned<u64>>,
     /// What `read_modify_write` adds to the number that it read; unless said it writes back what
     /// it read. The final values are checked.
     pub add: Option<Spanned<i64>>,

@@ -49,6 +49,7 @@ pub(super) fn workload() -> Workload {
             mix: Vec::new(),
             scan_keys: 0,
             keys_per_op: 1,
+            keys: None,
             add: 0,
             beside: None,
             count: 1000,

@@ -73,42 +73,25 @@ fn variant(source: &Source<'_>, spanned: &Spanned<VariantText>) -> Variant {
     }
 }
 
-/// Whoever is compared with another variant names one that there is, and that is itself compared
-/// with nothing: ratios of ratios would be nobody's.
+/// Whoever is compared with another variant names one that there is, and not itself.
 fn against_is_known(
     source: &Source<'_>,
     raw: &ExperimentText,
     names: &HashSet<&str>,
 ) -> Result<()> {
-    let against = |name: &str| {
-        let of = raw
-            .variant
-            .iter()
-            .map(Spanned::get_ref)
-            .find(|v| v.name() == name);
-        of.and_then(|v| v.against.as_ref())
-    };
     for variant in raw.variant.iter().map(Spanned::get_ref) {
         let Some(other) = &variant.against else {
             continue;
         };
+        let known = || raw.variant.iter().map(|v| v.get_ref().name());
         if !names.contains(other.get_ref().as_str()) {
-            let known = raw.variant.iter().map(|v| v.get_ref().name());
-            return Err(unknown("variant", other.get_ref(), known).at(source.place(other.span())));
+            let known: Vec<&str> = known().collect();
+            let problem = unknown("variant", other.get_ref(), known.iter().copied());
+            return Err(problem.at(source.place(other.span())));
         }
-        let chained =
-            against(other.get_ref()).is_some_and(|next| next.get_ref() != other.get_ref());
-        if chained {
-            let what = format!(
-                "`{}` is compared with `{}`, which is itself compared with another",
-                variant.name(),
-                other.get_ref()
-            );
-            return Err(source.bad(
-                other.span(),
-                what,
-                "name the one that both are to be compared with",
-            ));
+        if other.get_ref() == variant.name() {
+            let what = format!("`{}` is compared with itself", variant.name());
+            return Err(source.bad(other.span(), what, "name another variant, or leave it out"));
         }
     }
     Ok(())
