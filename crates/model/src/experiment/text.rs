@@ -222,6 +222,10 @@ pub struct MatrixText {
     /// Values of each option.
     #[serde(default)]
     pub options: BTreeMap<String, Vec<OptionValue>>,
+    /// Each is compared with the one that has these options and all else alike:
+    /// `against = { depth = 1 }`. The baseline of the experiment unless said.
+    #[serde(default)]
+    pub against: BTreeMap<String, OptionValue>,
 }
 
 /// The value of an option: text, number or boolean; kept as text.

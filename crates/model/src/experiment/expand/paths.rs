@@ -1,13 +1,13 @@
 //! The part of an experiment that names paths: variants, factors, the baseline, published figures.
 
 use super::Source;
-use crate::experiment::text::{ExperimentText, MatrixText, VariantText};
+use crate::experiment::text::{ExperimentText, MatrixText, OptionValue, VariantText};
 use crate::experiment::{Published, Variant};
 use crate::names::unknown;
 use crate::path::{Options, Path};
 use crate::problem::{Kind, Problem, Result};
 use crate::workload::Phase;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use toml::Spanned;
 
 const MAX_VARIANTS: usize = 64;
@@ -42,7 +42,7 @@ pub(super) fn variants(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<
                 .next("give one of them another `name`"));
         }
     }
-    against_is_known(source, raw, &names)?;
+    against_is_known(&variants)?;
     for phase in &raw.phase {
         for only in &phase.get_ref().only {
             if !names.contains(only.get_ref().as_str()) {
@@ -74,24 +74,20 @@ fn variant(source: &Source<'_>, spanned: &Spanned<VariantText>) -> Variant {
 }
 
 /// Whoever is compared with another variant names one that there is, and not itself.
-fn against_is_known(
-    source: &Source<'_>,
-    raw: &ExperimentText,
-    names: &HashSet<&str>,
-) -> Result<()> {
-    for variant in raw.variant.iter().map(Spanned::get_ref) {
+fn against_is_known(variants: &[Variant]) -> Result<()> {
+    let names = || variants.iter().map(|v| v.name.as_str());
+    for variant in variants {
         let Some(other) = &variant.against else {
             continue;
         };
-        let known = || raw.variant.iter().map(|v| v.get_ref().name());
-        if !names.contains(other.get_ref().as_str()) {
-            let known: Vec<&str> = known().collect();
-            let problem = unknown("variant", other.get_ref(), known.iter().copied());
-            return Err(problem.at(source.place(other.span())));
+        if !names().any(|name| name == other) {
+            return Err(unknown("variant", other, names()).at(variant.place.clone()));
         }
-        if other.get_ref() == variant.name() {
-            let what = format!("`{}` is compared with itself", variant.name());
-            return Err(source.bad(other.span(), what, "name another variant, or leave it out"));
+        if *other == variant.name {
+            let what = format!("`{other}` is compared with itself");
+            return Err(Problem::new(Kind::Usage, what)
+                .at(variant.place.clone())
+                .next("name another variant, or leave it out"));
         }
     }
     Ok(())
@@ -125,14 +121,27 @@ fn product(matrix: &MatrixText, place: &str) -> Vec<Variant> {
                 };
                 variants.push(Variant {
                     name: path.to_string(),
+                    against: alike(&path, &matrix.against),
                     path,
-                    against: None,
                     place: place.to_owned(),
                 });
             }
         }
     }
     variants
+}
+
+/// The name of the path that has these options and is otherwise alike; `None` for that path itself.
+fn alike(path: &Path, options: &BTreeMap<String, OptionValue>) -> Option<String> {
+    if options.is_empty() {
+        return None;
+    }
+    let mut other = path.clone();
+    let options = options
+        .iter()
+        .map(|(name, value)| (name.clone(), value.text()));
+    other.options.extend(options);
+    (other != *path).then(|| other.to_string())
 }
 
 pub(super) fn baseline(
