@@ -5,6 +5,7 @@
 //! only for a protocol that no probe speaks yet ([`probe`]). Nothing here measures, prints, or
 //! knows of clients, trials or experiments.
 
+pub mod artifact;
 mod attach;
 mod certificate;
 pub mod inspect;

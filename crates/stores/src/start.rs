@@ -52,7 +52,7 @@ fn start_process(
     next_port: &mut dyn FnMut() -> Result<u16>,
 ) -> Result<Store> {
     let program = program::locate(
-        &manifest.name,
+        manifest,
         &process.program,
         options.program.as_deref(),
         &options.self_exe,
