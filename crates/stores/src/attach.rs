@@ -12,7 +12,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 /// `memcached:///PATH/OF.SOCKET`.
 pub fn attach(url: &str, allow_remote: bool) -> Result<Store> {
     let (manifest, endpoint) = resolve(url, allow_remote)?;
-    Store::attached(manifest, endpoint)
+    Store::attached(manifest, endpoint, None)
 }
 
 /// Where an address of a memcached leads, under the same rules as [`attach`], without connecting:
@@ -172,7 +172,7 @@ mod tests {
             "memcached:",
             "memcached://",
             "memcached://:1",
-            "mysql://127.0.0.1",
+            "ftp://127.0.0.1",
             "memcached://127.0.0.1:",
             "memcached://127.0.0.1:0",
             "memcached://127.0.0.1:99999",

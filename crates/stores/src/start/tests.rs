@@ -142,6 +142,8 @@ fn a_socket_path_that_is_too_long_is_refused() {
         port: None,
         peer_port: None,
         tls: false,
+        probe_on_socket: false,
+        doors: Default::default(),
         memory_mb: 64,
     };
     let problem = socket_args(
