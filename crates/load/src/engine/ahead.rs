@@ -52,7 +52,8 @@ pub(super) fn make<P: Protocol>(protocol: &mut P, ops: &Ops, texts: &mut Texts) 
     if ops.may_be(&[Op::Get, Op::ReadAside, Op::ReadModifyWrite]) {
         ahead.reads = table(protocol, Op::Get, (first, count), texts);
     }
-    if ops.may_be(&[Op::Set, Op::ReadModifyWrite]) {
+    // What is added to differs each time that it is written.
+    if ops.add() == 0 && ops.may_be(&[Op::Set, Op::ReadModifyWrite]) {
         ahead.sets = table(protocol, Op::Set, (first, count), texts);
     }
     texts.ahead = ahead;

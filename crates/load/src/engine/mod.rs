@@ -35,6 +35,7 @@ mod text;
 pub(crate) use counts::Counts;
 pub(crate) use fence::Fence;
 pub(crate) use mend::Mender;
+use ops::Next;
 pub(crate) use ops::Ops;
 pub(crate) use pace::{Closed, Pace, Plan};
 pub(crate) use record::{Record, slices};
@@ -266,9 +267,10 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             if next.op == Op::Scan {
                 self.protocol.span(self.ops.scan_keys());
             }
+            self.texts.values.added = next.added;
             self.protocol
                 .request(next.op, next.index, &mut self.texts, out);
-            self.start(slot, next.op, next.index, now_ns);
+            self.start(slot, next, now_ns);
             left -= 1;
         }
     }
@@ -281,7 +283,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             match self.ops.peek() {
                 Some(next) if next.op == Op::Get => {
                     self.keys.push(next.index);
-                    self.start(slot, next.op, next.index, now_ns);
+                    self.start(slot, next, now_ns);
                 }
                 _ => break,
             }
@@ -302,7 +304,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
 
     /// Takes the next op for a lane.
     #[inline]
-    fn start(&mut self, slot: usize, op: Op, index: u64, now_ns: u64) {
+    fn start(&mut self, slot: usize, next: Next, now_ns: u64) {
         let lane = &mut self.lanes[slot];
         let mut intended_ns = now_ns;
         if C::OPEN {
@@ -311,10 +313,11 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                 .late(now_ns.saturating_sub(intended_ns.max(lane.free_ns)));
         }
         lane.flights.push_back(Flight {
-            index,
+            index: next.index,
             sent_ns: now_ns,
             intended_ns,
-            op,
+            added: next.added,
+            op: next.op,
             opens: 1,
             behind: 0,
             redirects: 0,

@@ -15,6 +15,8 @@ pub(crate) struct Next {
     pub(crate) op: Op,
     /// The index of its key and value.
     pub(crate) index: u64,
+    /// How much was added to the number of its key by the ops before it.
+    pub(crate) added: i64,
 }
 
 /// The ops of a part of a stream.
@@ -22,6 +24,7 @@ pub(crate) struct Next {
 pub(crate) struct Ops {
     maker: OpMaker,
     op: Op,
+    add: i64,
     part: (u64, u64),
     /// Operation `i` is on key `i` of this process's part, as the published loop had it.
     in_loop: Option<(u64, u64)>,
@@ -46,12 +49,14 @@ impl Ops {
             in_loop: in_loop.then_some((part, of)),
             maker: OpMaker::new(&stream),
             op: stream.op,
+            add: stream.add,
             part: stream.part,
             planned: Vec::new(),
             at: 0,
             count,
         };
-        if ops.count <= TABLE_OPS {
+        // What was added has no room in the table.
+        if ops.count <= TABLE_OPS && stream.add == 0 {
             let packed: Option<Vec<u64>> = (0..ops.count).map(|i| pack(ops.plan(i))).collect();
             ops.planned = packed.unwrap_or_default();
         }
@@ -64,6 +69,12 @@ impl Ops {
             Op::Mix => true,
             op => ops.contains(&op),
         }
+    }
+
+    /// What each op adds to the number of its key.
+    #[inline]
+    pub(crate) fn add(&self) -> i64 {
+        self.add
     }
 
     /// How many there are in all.
@@ -105,6 +116,7 @@ impl Ops {
             return Next {
                 op: self.op,
                 index: part + i * of,
+                added: 0,
             };
         }
         let (part, of) = self.part;
@@ -112,6 +124,7 @@ impl Ops {
         Next {
             op: planned.op,
             index: planned.index,
+            added: planned.added,
         }
     }
 }
@@ -128,5 +141,6 @@ fn unpack(packed: u64) -> Next {
         // What was packed is always one of them.
         op: Op::ALL.get(op).copied().unwrap_or(Op::Get),
         index: packed >> OP_BITS,
+        added: 0,
     }
 }

@@ -18,6 +18,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         let lane = &mut self.lanes[slot];
         let mut used = 0;
         while let Some(flight) = lane.flights.front() {
+            self.texts.values.added = flight.added;
             match self.protocol.reply(&bytes[used..], flight, &mut self.texts) {
                 Answer::Ended(outcome, bytes) => {
                     used += bytes;
@@ -30,12 +31,14 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                     used += bytes;
                     let next = Flight {
                         op,
+                        added: flight.added + self.ops.add(),
                         asking: false,
                         redirects: 0,
                         ..*flight
                     };
                     lane.flights.pop_front();
                     lane.flights.push_back(next);
+                    self.texts.values.added = next.added;
                     self.protocol
                         .request(op, next.index, &mut self.texts, output);
                 }

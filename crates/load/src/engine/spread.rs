@@ -145,6 +145,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         if flight.asking {
             self.protocol.ask(out);
         }
+        self.texts.values.added = flight.added;
         self.protocol
             .request(flight.op, flight.index, &mut self.texts, out);
         self.lanes[slot].flights.push_back(flight);
@@ -160,9 +161,10 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                 break;
             };
             let slot = first + self.protocol.node(next.index, &mut self.texts);
+            self.texts.values.added = next.added;
             self.protocol
                 .request(next.op, next.index, &mut self.texts, io.output(slot));
-            self.start(slot, next.op, next.index, now_ns);
+            self.start(slot, next, now_ns);
         }
         for slot in self.lane_of(first) {
             io.flush(slot);

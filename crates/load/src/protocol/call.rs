@@ -129,6 +129,7 @@ impl<P: Protocol> Call for Caller<P> {
                 index,
                 sent_ns,
                 intended_ns: sent_ns,
+                added: texts.values.added,
                 op,
                 opens: 1,
                 behind: 0,

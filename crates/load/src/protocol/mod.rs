@@ -30,6 +30,8 @@ use roundtrip_model::Op;
 pub(crate) struct Task {
     /// Time to live of what is written; 0 for ever.
     pub(crate) ttl_s: u32,
+    /// What `read_modify_write` adds to the number that it read.
+    pub(crate) add: i64,
     /// Whether it only brings data into place, in whatever way is quickest.
     pub(crate) prepare: bool,
 }
@@ -43,6 +45,8 @@ pub(crate) struct Flight {
     pub(crate) sent_ns: u64,
     /// When it was to start.
     pub(crate) intended_ns: u64,
+    /// How much was added to the number of its key before it.
+    pub(crate) added: i64,
     pub(crate) op: Op,
     /// How many ops the request has that this one is the first of; 0 for one further behind.
     pub(crate) opens: u16,
@@ -83,7 +87,7 @@ pub(crate) struct Redirect {
 #[inline]
 fn after_read(op: Op, outcome: Outcome, used: usize) -> Answer {
     match (op, outcome) {
-        // What is written back is the same value: it was compared just now.
+        // What is written back is made anew: it was compared just now.
         (Op::ReadModifyWrite, Outcome::Hit) => Answer::Then(Op::Set, used),
         (Op::ReadModifyWrite, Outcome::Miss) => Answer::Ended(Outcome::NotFound, used),
         _ => Answer::Ended(outcome, used),

@@ -210,7 +210,10 @@ impl<'a> Sqlite<'a> {
             Op::Set | Op::Insert => self.write(op, index, texts),
             Op::Delete | Op::Incr => self.change(op, index, texts),
             Op::ReadModifyWrite => match self.read(index, texts)? {
-                Outcome::Hit => self.write(Op::Set, index, texts),
+                Outcome::Hit => {
+                    texts.values.added += self.task.add;
+                    self.write(Op::Set, index, texts)
+                }
                 Outcome::Miss => Ok(Outcome::NotFound),
                 other => Ok(other),
             },

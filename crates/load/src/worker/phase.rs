@@ -7,6 +7,7 @@ use crate::outcome::Tally;
 use crate::protocol::Task;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use roundtrip_model::Op;
 use roundtrip_model::contract::{Done, LatencyHistograms, PhaseCommand, Purpose, Redirects};
 use roundtrip_model::stream::{MAX_VALUE_BYTES, Stream};
 use roundtrip_model::workload::Generate;
@@ -34,8 +35,8 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// Plans the ops for so many threads and connections, each of which can have many in flight or
-    /// only one.
+    /// Plans the ops for so many threads and connections (those to the nodes of a cluster are one),
+    /// each of which can have many in flight or only one.
     pub(super) fn new(
         mut command: PhaseCommand,
         threads: usize,
@@ -62,6 +63,9 @@ impl Ready {
                 false => 1,
             };
         }
+        if command.add != 0 && command.op == Op::ReadModifyWrite {
+            depth = depth.min(apart(&command, &stream, connections)?);
+        }
         let in_loop = command.generate == Generate::InLoop;
         let part = |part| Ops::new(&stream, in_loop, part, threads as u64);
         Ok(Ready {
@@ -84,6 +88,7 @@ impl Ready {
     pub(super) fn task(&self) -> Task {
         Task {
             ttl_s: self.command.ttl_s,
+            add: self.command.add,
             prepare: self.command.purpose == Purpose::Prepare,
         }
     }
@@ -142,6 +147,26 @@ impl Ready {
         std::fs::write(path, text).map_err(|e| cannot(&e))?;
         Ok(self.count)
     }
+}
+
+/// How many keys may be in flight where each op adds to the number that it reads: no key twice.
+fn apart(
+    command: &PhaseCommand,
+    stream: &Stream,
+    connections: usize,
+) -> Result<usize, WorkerError> {
+    if connections > 1 || command.generate == Generate::InLoop {
+        return Err(WorkerError::usage(format!(
+            "phase `{}` adds to numbers, and what comes of them is known only for one connection \
+             and keys made before the loop; leave connections and generate out",
+            command.name
+        )));
+    }
+    // With a pace each place is filled anew by itself, and not only when all were answered.
+    Ok(match command.pace.is_closed() {
+        true => usize::try_from(stream.keyspace).unwrap_or(usize::MAX),
+        false => 1,
+    })
 }
 
 /// Refuses what cannot be done, before the clock starts.

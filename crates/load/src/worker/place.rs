@@ -148,6 +148,14 @@ impl Place {
             Place::Server(server) => server.hands.iter().map(|hand| hand.down.len()).sum(),
         }
     }
+
+    /// The same, where those to the nodes of a cluster are one.
+    pub(super) fn lanes(&self) -> usize {
+        match self {
+            Place::Server(server) => self.connections() / server.endpoints.len().max(1),
+            _ => self.connections(),
+        }
+    }
 }
 
 fn in_process(connections: u32) -> Result<usize, WorkerError> {

@@ -106,7 +106,7 @@ impl Session {
                  and a meta command reads one; leave it out, or write depth",
             ));
         }
-        Ready::new(command, threads, place.connections(), pipelines)
+        Ready::new(command, threads, place.lanes(), pipelines)
     }
 
     /// Runs a phase.

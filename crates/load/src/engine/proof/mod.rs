@@ -121,6 +121,7 @@ fn run(load: &Load, server: Server) -> Record {
 fn run_at<C: Pace>(load: &Load, server: Server, pace: C, part: u64, of: u64) -> (Record, u64) {
     let task = Task {
         ttl_s: 0,
+        add: 0,
         prepare: false,
     };
     match server.speech {
