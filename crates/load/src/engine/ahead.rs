@@ -45,7 +45,7 @@ pub(super) fn make<P: Protocol>(protocol: &mut P, ops: &Ops, texts: &mut Texts) 
     }
     // With fewer ops than keys most would never be sent.
     let (first, count) = texts.keys.there();
-    if ops.count() < count {
+    if ops.records() < count {
         return;
     }
     let mut ahead = Ahead::default();

@@ -29,7 +29,11 @@ pub(crate) struct Ops {
     /// Operation `i` is on key `i` of this process's part, as the published loop had it.
     in_loop: Option<(u64, u64)>,
     planned: Vec<u64>,
+    /// How many keys each has, and the key that is next.
+    keys: u64,
     at: u64,
+    /// How many keys all of them have.
+    records: u64,
     count: u64,
 }
 
@@ -52,12 +56,14 @@ impl Ops {
             add: stream.add,
             part: stream.part,
             planned: Vec::new(),
+            keys: stream.keys_per_op.into(),
             at: 0,
+            records: count * u64::from(stream.keys_per_op),
             count,
         };
         // What was added has no room in the table.
-        if ops.count <= TABLE_OPS && stream.add == 0 {
-            let packed: Option<Vec<u64>> = (0..ops.count).map(|i| pack(ops.plan(i))).collect();
+        if ops.records <= TABLE_OPS && stream.add == 0 {
+            let packed: Option<Vec<u64>> = (0..ops.records).map(|i| pack(ops.plan(i))).collect();
             ops.planned = packed.unwrap_or_default();
         }
         ops
@@ -82,13 +88,18 @@ impl Ops {
         self.count
     }
 
+    /// How many keys all of them have.
+    pub(super) fn records(&self) -> u64 {
+        self.records
+    }
+
     /// Whether all were taken.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        self.at == self.count
+        self.at == self.records
     }
 
-    /// The next op, which stays the next one.
+    /// The next key, which stays the next one.
     #[inline]
     pub(crate) fn peek(&self) -> Option<Next> {
         match self.planned.get(self.at as usize) {
@@ -100,14 +111,23 @@ impl Ops {
 
     /// How many keys the next op reads, if it reads several in a row.
     pub(crate) fn scan_keys(&self) -> u32 {
-        let (part, of) = self.part;
-        self.maker.planned(part + self.at * of).scan_keys
+        self.maker.planned(self.record(self.at)).scan_keys
     }
 
-    /// Goes on to the op after it.
+    /// Goes on to the key after it.
     #[inline]
     pub(crate) fn advance(&mut self) {
         self.at += 1;
+    }
+
+    /// The number in the whole stream of a record of this part.
+    #[inline]
+    fn record(&self, i: u64) -> u64 {
+        let (part, of) = self.part;
+        match self.keys {
+            1 => part + i * of,
+            keys => (part + i / keys * of) * keys + i % keys,
+        }
     }
 
     #[inline]
@@ -119,8 +139,7 @@ impl Ops {
                 added: 0,
             };
         }
-        let (part, of) = self.part;
-        let planned = self.maker.planned(part + i * of);
+        let planned = self.maker.planned(self.record(i));
         Next {
             op: planned.op,
             index: planned.index,

@@ -47,6 +47,8 @@ pub(crate) struct Flight {
     pub(crate) intended_ns: u64,
     /// How much was added to the number of its key before it.
     pub(crate) added: i64,
+    /// The number of the op that its key is a part of, where ops have several.
+    pub(crate) whole: u32,
     pub(crate) op: Op,
     /// How many ops the request has that this one is the first of; 0 for one further behind.
     pub(crate) opens: u16,
@@ -97,7 +99,10 @@ fn after_read(op: Op, outcome: Outcome, used: usize) -> Answer {
 /// Whether an op begins with the read of a key.
 #[inline]
 fn reads(op: Op) -> bool {
-    matches!(op, Op::Get | Op::ReadAside | Op::ReadModifyWrite)
+    matches!(
+        op,
+        Op::Get | Op::GetMany | Op::ReadAside | Op::ReadModifyWrite
+    )
 }
 
 /// Writes requests and reads replies. Nothing may be allocated for an op.
@@ -138,10 +143,10 @@ pub(crate) trait Protocol {
     fn open_group(&mut self, _size: usize, _out: &mut Vec<u8>) {}
 
     /// Adds a key to it.
-    fn group_key(&mut self, _key: &[u8], _out: &mut Vec<u8>) {}
+    fn group_key(&mut self, _index: u64, _texts: &mut Texts, _out: &mut Vec<u8>) {}
 
     /// Ends it.
-    fn close_group(&mut self, _out: &mut Vec<u8>) {}
+    fn close_group(&mut self, _texts: &mut Texts, _out: &mut Vec<u8>) {}
 
     /// Reads the reply of an op and checks it: status, length and content.
     fn reply(&mut self, bytes: &[u8], flight: &Flight, texts: &mut Texts) -> Answer;

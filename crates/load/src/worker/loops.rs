@@ -35,6 +35,8 @@ impl<'a> Loop<'a> {
             down: vec![false],
             settings: Settings {
                 depth: ready.depth,
+                keys: ready.keys,
+                travel: ready.travel,
                 group: 1,
                 first_connection: number,
                 mender: None,
@@ -106,6 +108,8 @@ pub(super) fn wired(
             down: hand.down.clone(),
             settings: Settings {
                 depth: ready.depth,
+                keys: ready.keys,
+                travel: ready.travel,
                 group: checked.group as usize,
                 first_connection: hand.first,
                 mender: Some(mender.clone()),

@@ -28,7 +28,8 @@ pub(super) const OPTIONS: [(&str, &[&str]); 10] = [
 /// The most connections of one process.
 pub(super) const MOST_CONNECTIONS: u32 = 10_000;
 const MOST_THREADS: u32 = 256;
-const MOST_KEYS: u32 = 1000;
+/// The most keys of one request, and of one op.
+pub(super) const MOST_KEYS: u32 = 1000;
 const LONGEST_RECONNECT_S: u32 = 3600;
 
 /// How bytes travel.

@@ -142,6 +142,8 @@ fn run_in<P: Protocol, C: Pace>(
     let settings = Settings {
         depth: load.depth,
         group: 1,
+        keys: 1,
+        travel: super::Travel::Together,
         first_connection: 0,
         mender: load.mender.clone(),
     };
