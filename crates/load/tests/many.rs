@@ -235,3 +235,15 @@ fn a_connection_that_breaks_fails_every_key_of_what_was_in_flight_and_no_other()
         assert_eq!(latencies_of(&phase), 500);
     }
 }
+
+#[test]
+fn what_is_left_of_a_multiget_is_a_read_like_any_other() {
+    let redis = Redis::start();
+    let session = with(&open("redis", tcp(&redis.address)), &[("multiget", "4")]);
+    let mut phases = Phases::new();
+    let set = many(Op::Set, &mut phases, 60, 1, 1.0);
+    let mut get = many(Op::Get, &mut phases, 41, 1, 1.0);
+    get.depth = 4;
+    let done = run(&session, &[set, get]);
+    assert_eq!(done[1].outcomes, counts(&[("hit", 41)]));
+}

@@ -308,6 +308,11 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             }
         }
         let size = self.keys.len();
+        if let [index] = self.keys[..] {
+            // It is answered as any other read, and not as a group.
+            self.protocol.request(Op::Get, index, &mut self.texts, out);
+            return size;
+        }
         let flights = self.lanes[slot].flights.iter_mut().rev().take(size);
         for (behind, flight) in flights.enumerate() {
             flight.behind = behind as u16;

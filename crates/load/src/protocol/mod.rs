@@ -9,6 +9,7 @@ mod meta;
 mod nothing;
 mod read_aside;
 mod resp;
+mod shards;
 mod sqlite;
 
 pub(crate) use call::{Call, Caller, Direct};
@@ -18,6 +19,7 @@ pub(crate) use meta::Meta;
 pub(crate) use nothing::Nothing;
 pub(crate) use read_aside::ReadAside;
 pub(crate) use resp::Resp;
+pub(crate) use shards::Shards;
 pub(crate) use sqlite::{Sqlite, SqliteStore, Synchronous};
 
 use crate::engine::{Fence, Texts};

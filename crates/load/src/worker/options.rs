@@ -11,7 +11,15 @@ use std::time::Duration;
 /// The clients.
 pub(super) const CLIENTS: [&str; 2] = ["native", "nothing"];
 /// The stores that each of them reaches.
-pub(super) const STORES: [&str; 5] = ["memcached", "floor", "redis", "redis-cluster", "sqlite"];
+pub(super) const STORES: [&str; 7] = [
+    "memcached",
+    "memcached-shards",
+    "floor",
+    "redis",
+    "redis-shards",
+    "redis-cluster",
+    "sqlite",
+];
 /// The options of `native` and what each may be; nothing for anything.
 pub(super) const OPTIONS: [(&str, &[&str]); 10] = [
     ("depth", &[]),
