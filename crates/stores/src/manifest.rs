@@ -168,7 +168,7 @@ impl Protocol {
         }
     }
 
-    /// Whether servers are put together into one store by it.
+    /// Whether servers are put together into one by it, and know of each other.
     pub fn joins(self) -> bool {
         self != self.of_a_node()
     }

@@ -8,8 +8,8 @@ use super::place::{Carrier, Hand, Place, Server, carried};
 use crate::engine::{Closed, Course, Ops, Pace, Plan, Settings};
 use crate::io::{Io, Loopback};
 use crate::protocol::{
-    Call, Caller, Cluster, Direct, Memcached, Meta, Nothing, Protocol, ReadAside, Resp, Sqlite,
-    SqliteStore, Task,
+    Call, Caller, Cluster, Direct, Memcached, Meta, Nothing, Protocol, ReadAside, Resp, Shards,
+    Sqlite, SqliteStore, Task,
 };
 use crate::usage;
 use roundtrip_model::contract::Endpoint;
@@ -35,6 +35,8 @@ impl<'a> Loop<'a> {
             down: vec![false],
             settings: Settings {
                 depth: ready.depth,
+                keys: ready.keys,
+                travel: ready.travel,
                 group: 1,
                 first_connection: number,
                 mender: None,
@@ -97,7 +99,7 @@ pub(super) fn wired(
     server: &mut Server,
 ) -> Result<Vec<Part>> {
     let mender = server.mender(checked, ready.seed);
-    let (speech, map) = (server.speech, server.map.clone());
+    let (speech, map, nodes) = (server.speech, server.map.clone(), server.endpoints.len());
     let ops = std::mem::take(&mut ready.parts);
     let members: Vec<(&mut Hand, Ops)> = server.hands.iter_mut().zip(ops).collect();
     let (task, ready) = (ready.task(), &*ready);
@@ -106,20 +108,25 @@ pub(super) fn wired(
             down: hand.down.clone(),
             settings: Settings {
                 depth: ready.depth,
+                keys: ready.keys,
+                travel: ready.travel,
                 group: checked.group as usize,
                 first_connection: hand.first,
                 mender: Some(mender.clone()),
             },
             ..Loop::direct(ready, number, ops)
         };
-        let part = carried!(&mut hand.carrier, io => match speech {
-            Speech::Memcached => this.run(io, Ok(Memcached::new(task)), start),
-            Speech::Meta => this.run(io, Ok(Meta::new(task)), start),
-            Speech::Resp => this.run(io, Ok(Resp::new(task)), start),
-            Speech::Cluster => {
+        let part = carried!(&mut hand.carrier, io => match (speech, nodes) {
+            (Speech::Cluster, _) => {
                 let map = map.clone().ok_or_else(|| WorkerError::internal("a cluster has no map"));
                 this.run(io, map.map(|map| Cluster::new(task, map)), start)
             }
+            (Speech::Memcached, 1) => this.run(io, Ok(Memcached::new(task)), start),
+            (Speech::Meta, 1) => this.run(io, Ok(Meta::new(task)), start),
+            (Speech::Resp, 1) => this.run(io, Ok(Resp::new(task)), start),
+            (Speech::Memcached, _) => this.run(io, Ok(Shards::new(Memcached::new(task), nodes)), start),
+            (Speech::Meta, _) => this.run(io, Ok(Shards::new(Meta::new(task), nodes)), start),
+            (Speech::Resp, _) => this.run(io, Ok(Shards::new(Resp::new(task), nodes)), start),
         })?;
         hand.down.clone_from(&part.down);
         Ok(part)
@@ -198,7 +205,7 @@ fn caller(server: &Server, checked: &Checked, task: Task) -> Result<Box<dyn Call
     let endpoint = match server.endpoints.as_slice() {
         [Endpoint::Tls { .. }] => return Err(one_at_a_time("TLS")),
         [endpoint] => endpoint,
-        _ => return Err(one_at_a_time("a cluster")),
+        _ => return Err(one_at_a_time("several servers")),
     };
     Ok(match server.speech {
         Speech::Cluster => return Err(one_at_a_time("a cluster")),
