@@ -1,9 +1,12 @@
 //! What is concluded from a run. Computed by `stats`, shown by `report`.
 
+use crate::curve::Curve;
 use crate::metric::Metric;
 use crate::names::Placement;
+use crate::term::Term;
 use crate::warning::Warning;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The outcome of a comparison. METHOD.md, "Verdict".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -153,6 +156,21 @@ pub struct PublishedRow {
     pub direction_agrees: Option<bool>,
 }
 
+/// On which terms a variant did its ops: medians over the valid trials, an op.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TermsRow {
+    /// The phase.
+    pub phase: String,
+    /// The variant, or a control.
+    pub variant: String,
+    /// The placement.
+    pub placement: Placement,
+    /// What the store did for each op, by term; a term that its store does not count is absent.
+    pub per_op: BTreeMap<Term, f64>,
+    /// How many trials.
+    pub trials: u32,
+}
+
 /// All that is concluded from a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Analysis {
@@ -166,6 +184,12 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// Published figures beside the measured ones.
     pub published: Vec<PublishedRow>,
+    /// On which terms ops were done, where stores count that.
+    #[serde(default)]
+    pub terms: Vec<TermsRow>,
+    /// Figures against factors.
+    #[serde(default)]
+    pub curves: Vec<Curve>,
     /// Warnings that come from the figures.
     pub warnings: Vec<Warning>,
 }
