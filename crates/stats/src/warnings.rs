@@ -167,10 +167,13 @@ fn hit_ratio_off(figures: &Figures<'_>, place: &Place<'_, '_>) -> Option<String>
     })
 }
 
+/// A contestant, and the work of a trial of it.
+type Done = (String, u64);
+
 /// Variants that did another number of ops than what they are compared with, or whose writes were
 /// not all acknowledged alike: a line a baseline.
 fn unequal_terms(figures: &Figures<'_>, warnings: &mut Vec<Warning>) {
-    let mut done: BTreeMap<(usize, Placement, &str), Vec<(String, u64)>> = BTreeMap::new();
+    let mut done: BTreeMap<(usize, Placement, &str), Vec<Done>> = BTreeMap::new();
     for (phase, placement, contestant, column) in figures.columns() {
         let op = figures.experiment.workload.phases[phase].op;
         let Some(ops) = median_of(column, |cell| Some(work(op, cell.record) as f64)) else {
