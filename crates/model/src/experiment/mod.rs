@@ -9,6 +9,7 @@ use crate::metric::Metric;
 use crate::names::Placement;
 use crate::path::Path;
 use crate::problem::Result;
+use crate::projection::PublishedProjection;
 use crate::workload::Workload;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -78,6 +79,8 @@ pub struct Experiment {
     pub workload: Workload,
     /// Published figures.
     pub published: Vec<Published>,
+    /// The published projection.
+    pub projection: Option<PublishedProjection>,
     /// The text that it was parsed from.
     pub text: String,
 }

@@ -61,6 +61,8 @@ pub struct ExperimentText {
     /// Published figures.
     #[serde(default)]
     pub published: Vec<Spanned<PublishedText>>,
+    /// The published projection: what a difference was said to mean a day.
+    pub projection: Option<Spanned<ProjectionText>>,
 }
 
 /// A value, or a list of them.
@@ -265,4 +267,24 @@ pub struct PublishedText {
     /// Figures of several rounds by metric: `loop_real_s = [4.725, 4.673]`.
     #[serde(default)]
     pub rounds: BTreeMap<String, Vec<f64>>,
+}
+
+/// `[projection]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectionText {
+    /// Ops a day, over all servers; `roundtrip project` takes it unless told otherwise.
+    pub per_day: f64,
+    /// How many servers share them; 1 unless said.
+    pub servers: Option<u32>,
+    /// The phase that it is of; any unless said.
+    pub phase: Option<String>,
+    /// The variant that saves; any unless said.
+    pub variant: Option<String>,
+    /// How many ops the published loop had.
+    pub unit_ops: f64,
+    /// The seconds that the variant saved of that loop.
+    pub published_saved_s: f64,
+    /// The projection in a sentence, as it was published.
+    pub source: String,
 }

@@ -100,6 +100,7 @@ pub(super) fn trial(block: u32, position: usize, variant: &str, seconds: f64) ->
             machine: None,
             slices_ns: Vec::new(),
             steady: None,
+            terms: Default::default(),
             witness: BTreeMap::new(),
             samples: Vec::new(),
         }],

@@ -6,6 +6,7 @@ use crate::experiment::{Published, Variant};
 use crate::names::unknown;
 use crate::path::{Options, Path};
 use crate::problem::{Kind, Problem, Result};
+use crate::projection::PublishedProjection;
 use crate::workload::Phase;
 use std::collections::{BTreeMap, HashSet};
 use toml::Spanned;
@@ -207,6 +208,51 @@ pub(super) fn published(
         }
     }
     Ok(published)
+}
+
+pub(super) fn projection(
+    source: &Source<'_>,
+    raw: &ExperimentText,
+    phases: &[Phase],
+    variants: &[Variant],
+) -> Result<Option<PublishedProjection>> {
+    let Some(spanned) = &raw.projection else {
+        return Ok(None);
+    };
+    let row = spanned.get_ref();
+    let bad = |what: &str, next: &str| Err(source.bad(spanned.span(), what, next));
+    let is_count = |x: f64| x.is_finite() && x > 0.0;
+    if !is_count(row.per_day) || !is_count(row.unit_ops) || !row.published_saved_s.is_finite() {
+        return bad(
+            "a projection needs ops a day, the ops of the published loop, and what it saved",
+            "write per_day = 1570000, unit_ops = 10000, published_saved_s = 10.0",
+        );
+    }
+    let servers = row.servers.unwrap_or(1);
+    if servers == 0 {
+        return bad("no server shares the load", "leave servers out for one");
+    }
+    let place = || source.place(spanned.span());
+    if let Some(phase) = &row.phase
+        && !phases.iter().any(|p| p.name == *phase)
+    {
+        return Err(unknown("phase", phase, phases.iter().map(|p| p.name.as_str())).at(place()));
+    }
+    if let Some(variant) = &row.variant
+        && !variants.iter().any(|v| v.name == *variant)
+    {
+        let known = variants.iter().map(|v| v.name.as_str());
+        return Err(unknown("variant", variant, known).at(place()));
+    }
+    Ok(Some(PublishedProjection {
+        per_day: row.per_day,
+        servers,
+        phase: row.phase.clone(),
+        variant: row.variant.clone(),
+        unit_ops: row.unit_ops,
+        published_saved_s: row.published_saved_s,
+        source: row.source.clone(),
+    }))
 }
 
 fn median(rounds: &[f64]) -> Option<f64> {

@@ -384,3 +384,26 @@ fn rounds_are_kept_and_their_median_stands_for_them() {
     assert_eq!(e.published[0].value, 2.5);
     assert_eq!(e.published[0].rounds, [3.0, 1.0, 2.0, 10.0]);
 }
+
+#[test]
+fn a_projection_is_read_and_checked() {
+    let with = |table: &str| format!("{GOOD}\n[projection]\n{table}");
+    let good = "per_day = 1570000\nservers = 5\nphase = \"get\"\nunit_ops = 10000\n\
+                published_saved_s = 10.0\nsource = \"26 minutes\"\n";
+    let e = Experiment::parse(&with(good), "m.toml").unwrap();
+    let projection = e.projection.unwrap();
+    assert_eq!(projection.saved_s_per_day(), 1570.0);
+    assert!(projection.is_of("get", "anything") && !projection.is_of("set", "anything"));
+    assert_eq!(Experiment::parse(GOOD, "m.toml").unwrap().projection, None);
+    for (from, to) in [
+        ("10000", "0"),
+        ("1570000", "nan"),
+        ("servers = 5", "servers = 0"),
+        ("\"get\"", "\"gte\""),
+        ("phase = \"get\"", "variant = \"php/memcace\""),
+    ] {
+        let problem = refused(&with(&good.replace(from, to)));
+        assert!(problem.place.unwrap().starts_with("m"), "{from} {to}");
+        assert!(problem.next_step.is_some());
+    }
+}
