@@ -7,6 +7,7 @@ use crate::outcome::Tally;
 use crate::protocol::Task;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use roundtrip_model::Op;
 use roundtrip_model::contract::{Done, LatencyHistograms, PhaseCommand, Purpose, Redirects};
 use roundtrip_model::stream::{MAX_VALUE_BYTES, Stream};
 use roundtrip_model::workload::Generate;
@@ -29,6 +30,7 @@ pub(super) struct Ready {
     pub(super) parts: Vec<Ops>,
     pub(super) threads: usize,
     pub(super) seed: u64,
+    mix: Vec<(Op, f64)>,
     written: Option<LatencyHistograms>,
     count: u64,
 }
@@ -74,10 +76,17 @@ impl Ready {
             parts: (0..threads as u64).map(part).collect(),
             threads,
             seed: stream.seed,
+            mix: stream.mix.clone(),
             written: None,
             count: 0,
             command,
         })
+    }
+
+    /// The ops that it may have.
+    pub(super) fn ops(&self) -> impl Iterator<Item = Op> + '_ {
+        let mix = self.mix.iter().map(|(op, _)| *op);
+        std::iter::once(self.command.op).chain(mix)
     }
 
     /// What the phase is to a protocol.

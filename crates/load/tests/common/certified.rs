@@ -32,6 +32,16 @@ impl Certified {
         self.directory.path().join(name).display().to_string()
     }
 
+    /// The path of one of them, for a server that runs as another user.
+    #[allow(dead_code)]
+    pub fn readable(&self, name: &str) -> String {
+        use std::os::unix::fs::PermissionsExt;
+        let open = std::fs::Permissions::from_mode;
+        std::fs::set_permissions(self.directory.path(), open(0o755)).unwrap();
+        std::fs::set_permissions(self.file(name), open(0o644)).unwrap();
+        self.file(name)
+    }
+
     /// What has a Redis speak nothing but TLS; the port goes behind it.
     pub fn redis_arguments(&self) -> Vec<String> {
         let mut arguments: Vec<String> = ["--port", "0", "--tls-auth-clients", "no"]
