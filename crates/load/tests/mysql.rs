@@ -6,7 +6,7 @@ mod common;
 
 use common::*;
 use roundtrip_model::Op;
-use roundtrip_model::contract::{Command, Endpoint, Open, PhaseCommand, Purpose};
+use roundtrip_model::contract::{Command, Open, PhaseCommand, Purpose};
 use roundtrip_model::secret::Secret;
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::{KeyRecipe, ValueRecipe, Values};
@@ -38,7 +38,7 @@ fn every_op_does_what_it_says_on_the_rows() {
     let server = MariaDb::start();
     let mut phases = Phases::new();
     let all = stream(300, 1.0, 100);
-    let outcomes = |phase: PhaseCommand| run(&server.open(), &[phase])[0].outcomes.clone();
+    let outcomes = |phase: PhaseCommand| run(&server.open("native"), &[phase])[0].outcomes.clone();
     assert_eq!(
         outcomes(prepare(&mut phases, &all)),
         counts(&[("stored", 300)])
@@ -93,7 +93,7 @@ fn a_mix_and_numbers_and_time_to_live_and_the_socket() {
         ..stream(500, 1.0, 100)
     };
     let plain = stream(500, 1.0, 100);
-    let by_socket = server.open_at(unix(&server.socket()));
+    let by_socket = server.open_at("native", unix(&server.socket()));
     let done = run(
         &by_socket,
         &[
@@ -111,13 +111,13 @@ fn a_mix_and_numbers_and_time_to_live_and_the_socket() {
     let mut set = phases.phase_of(Op::Set, &numbers);
     set.ttl_s = 1000;
     let incr = phases.phase_of(Op::Incr, &numbers);
-    let done = run(&server.open(), &[set, incr.clone(), incr]);
+    let done = run(&server.open("native"), &[set, incr.clone(), incr]);
     assert_eq!(done[2].outcomes, counts(&[("done", 20)]));
     let sql =
         "SELECT count(*), min(c5) > unix_timestamp() + 900 FROM test.demo_test WHERE c2 = '2';";
     assert_eq!(server.as_root(sql), "20\t1\n");
     // Many connections at once, each with a thread of its own.
-    let mut many = server.open();
+    let mut many = server.open("native");
     many.connections = 8;
     let many = run(
         &with(many, "threads", "8"),
@@ -151,7 +151,7 @@ fn tables_with_numbers_and_with_several_columns() {
             "SELECT count(*), min(id) FROM test.columns WHERE b = 'two' AND c = 'three';",
         ),
     ] {
-        let open = with(server.open(), "table", table);
+        let open = with(server.open("native"), "table", table);
         let fill = prepare(&mut phases, stream);
         let get = phases.phase_of(Op::Get, stream);
         let delete = phases.phase_of(
@@ -167,7 +167,7 @@ fn tables_with_numbers_and_with_several_columns() {
         assert_eq!(run(&open, &[delete])[0].outcomes, counts(&[("done", 20)]));
     }
     let (kind, message) = trouble(
-        &with(server.open(), "table", "numbers"),
+        &with(server.open("native"), "table", "numbers"),
         &phases.phase(Op::Get, 10, 1.0),
     );
     assert_eq!(kind, "usage");
@@ -176,7 +176,7 @@ fn tables_with_numbers_and_with_several_columns() {
         "{message}"
     );
     let join = phases.phase_of(Op::Join, &numbered);
-    let (kind, message) = trouble(&with(server.open(), "table", "numbers"), &join);
+    let (kind, message) = trouble(&with(server.open("native"), "table", "numbers"), &join);
     assert_eq!(kind, "usage");
     assert!(message.contains("only `demo_test` is joined"), "{message}");
 }
@@ -184,22 +184,14 @@ fn tables_with_numbers_and_with_several_columns() {
 #[test]
 fn over_tls_the_authority_is_checked() {
     let certified = Certified::new();
-    let options =
-        ["cert", "key", "ca"].map(|name| format!("--ssl-{name}={}", certified.readable(name)));
-    let server = MariaDb::start_with(&options.each_ref().map(String::as_str));
-    let at = |ca: String| {
-        server.open_at(Endpoint::Tls {
-            host: "127.0.0.1".to_owned(),
-            port: server.port,
-            ca,
-        })
-    };
+    let server = MariaDb::start_with(&certified.mariadb_arguments().each_ref().map(String::as_str));
+    let at = |ca| server.open_at("native", server.endpoint_tls(ca));
     let mut phases = Phases::new();
     server.as_root("ALTER USER roundtrip@'%' REQUIRE SSL;");
     let set = phases.phase(Op::Set, 20, 1.0);
     let done = run(&at(certified.file("ca")), std::slice::from_ref(&set));
     assert_eq!(done[0].outcomes, counts(&[("stored", 20)]));
-    let (kind, _) = trouble(&server.open(), &set);
+    let (kind, _) = trouble(&server.open("native"), &set);
     assert_eq!(kind, "connect");
     let other = Certified::new();
     let (kind, message) = trouble(&at(other.file("ca")), &set);
@@ -212,7 +204,7 @@ fn what_cannot_be_opened_says_why_and_what_next() {
     let server = MariaDb::start_with(&["--max-connections=10"]);
     let mut phases = Phases::new();
     let set = phases.phase(Op::Set, 20, 1.0);
-    let mut open = server.open();
+    let mut open = server.open("native");
     open.login.as_mut().unwrap().password = Secret::new("battery staple");
     let (kind, message) = trouble(&open, &set);
     assert_eq!(kind, "connect");
@@ -222,22 +214,22 @@ fn what_cannot_be_opened_says_why_and_what_next() {
     );
     assert!(!message.contains("battery"), "{message}");
 
-    let mut many = server.open();
+    let mut many = server.open("native");
     many.connections = 30;
     let (kind, message) = trouble(&many, &set);
     assert_eq!(kind, "connect");
     assert!(message.contains("ask for fewer connections"), "{message}");
 
-    let (kind, message) = trouble(&with(server.open(), "protocol", "memcached"), &set);
+    let (kind, message) = trouble(&with(server.open("native"), "protocol", "memcached"), &set);
     assert_eq!(kind, "usage");
     assert!(message.contains("memcached plugin"), "{message}");
     let set_seen = phases.phase(Op::SetSeen, 20, 1.0);
-    assert_eq!(trouble(&server.open(), &set_seen).0, "usage");
+    assert_eq!(trouble(&server.open("native"), &set_seen).0, "usage");
     let scan = phases.phase(Op::Scan, 20, 1.0);
-    assert_eq!(trouble(&server.open(), &scan).0, "usage");
+    assert_eq!(trouble(&server.open("native"), &scan).0, "usage");
 
     server.as_root("DROP TABLE test.demo_test;");
-    let (kind, message) = trouble(&server.open(), &set);
+    let (kind, message) = trouble(&server.open("native"), &set);
     assert_eq!(kind, "connect");
     assert!(
         message.contains("demo_test") && message.contains("make the tables"),
@@ -255,7 +247,7 @@ fn a_server_that_is_killed_in_the_middle_is_counted_and_nothing_is_stored_falsel
         ..stream(20_000, 1.0, 100)
     };
     let insert = phases.phase_of(Op::Insert, &inserts);
-    let open = server.open();
+    let open = server.open("native");
     let outcomes = std::thread::scope(|scope| {
         let worker = scope.spawn(|| run(&open, &[insert])[0].outcomes.clone());
         let begun = || {
@@ -286,7 +278,7 @@ fn a_server_that_is_killed_in_the_middle_is_counted_and_nothing_is_stored_falsel
 
     // A preparation that loses its transaction ends with an error.
     let fill = prepare(&mut phases, &stream(1_000_000, 1.0, 100));
-    let open = server.open();
+    let open = server.open("native");
     let (kind, message) = std::thread::scope(|scope| {
         let worker = scope.spawn(|| trouble(&open, &fill));
         let held = "SELECT count(*) FROM test.other;";

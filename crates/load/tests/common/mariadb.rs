@@ -1,6 +1,8 @@
-//! A MariaDB of a test's own, with the tables that the client of SQL knows.
+//! A MariaDB of a test's own, with the tables that clients of SQL know. The tests of the workers
+//! have it too.
 
-use super::{answers, server};
+#![allow(clippy::unwrap_used, clippy::panic, dead_code)]
+
 use roundtrip_model::contract::{Endpoint, Login, Open};
 use roundtrip_model::secret::Secret;
 use roundtrip_process::{NOBODY, Owned, Settings, free_port, is_root};
@@ -9,13 +11,14 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 /// The user of the tests.
 pub const USER: &str = "roundtrip";
 pub const PASSWORD: &str = "correct horse";
 
+const LONG: Duration = Duration::from_secs(120);
 const MADE_SMALL: [&str; 3] = [
     "--innodb-log-file-size=4M",
     "--innodb-undo-tablespaces=0",
@@ -96,19 +99,36 @@ impl MariaDb {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Opens it by SQL over TCP.
-    pub fn open(&self) -> Open {
-        self.open_at(super::tcp(&format!("127.0.0.1:{}", self.port)))
+    pub fn endpoint(&self) -> Endpoint {
+        Endpoint::Tcp {
+            host: "127.0.0.1".to_owned(),
+            port: self.port,
+        }
     }
 
-    pub fn open_at(&self, endpoint: Endpoint) -> Open {
+    /// Where it speaks TLS to who trusts an authority.
+    pub fn endpoint_tls(&self, ca: String) -> Endpoint {
+        Endpoint::Tls {
+            host: "127.0.0.1".to_owned(),
+            port: self.port,
+            ca,
+        }
+    }
+
+    /// A client of it, over TCP.
+    pub fn open(&self, client: &str) -> Open {
+        self.open_at(client, self.endpoint())
+    }
+
+    /// A client of it by another way.
+    pub fn open_at(&self, client: &str, endpoint: Endpoint) -> Open {
         Open {
             login: Some(Login {
                 user: USER.to_owned(),
                 password: Secret::new(PASSWORD),
                 database: "test".to_owned(),
             }),
-            ..super::open("mariadb", endpoint)
+            ..Open::to(client, "mariadb", endpoint)
         }
     }
 
@@ -135,13 +155,14 @@ fn install(directory: &Path) {
     command
         .arg("--no-defaults")
         .arg(format!("--datadir={}", data.display()))
+        .arg(format!("--tmpdir={}", directory.display()))
         .args(["--auth-root-authentication-method=normal", "--skip-test-db"])
         .args(MADE_SMALL)
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     let mut installing =
         Owned::spawn(&mut command, &settings()).expect("apt-get install mariadb-server");
-    let exit = installing.wait(Duration::from_secs(120)).unwrap();
+    let exit = installing.wait(LONG).unwrap();
     assert!(exit.is_some_and(|exit| exit.is_success()));
 }
 
@@ -151,14 +172,34 @@ fn daemon(directory: &Path, port: u16, options: &[String]) -> Owned {
         format!("--datadir={}", directory.join("data").display()),
         format!("--socket={}", directory.join("sock").display()),
         format!("--port={port}"),
+        format!("--tmpdir={}", directory.display()),
         "--bind-address=127.0.0.1".to_owned(),
         "--skip-name-resolve".to_owned(),
         "--innodb-flush-log-at-trx-commit=2".to_owned(),
     ];
     arguments.extend(MADE_SMALL.map(str::to_owned));
     arguments.extend(options.iter().cloned());
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    server("mariadbd", &arguments, settings().run_as)
+    let mut command = Command::new("mariadbd");
+    command
+        .args(&arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    Owned::spawn(&mut command, &settings()).expect("apt-get install mariadb-server")
+}
+
+fn answers(child: &mut Owned, connects: impl Fn() -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < LONG {
+        if connects() {
+            return true;
+        }
+        if child.try_wait().unwrap().is_some() {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    false
 }
 
 fn settings() -> Settings {
