@@ -84,6 +84,50 @@ fn every_op_does_what_it_says_on_the_rows() {
 }
 
 #[test]
+fn several_keys_are_read_with_one_statement_and_sums_are_exact() {
+    let server = MariaDb::start();
+    let mut phases = Phases::new();
+    let text = stream(300, 1.0, 100);
+    run(&server.open("native"), &[prepare(&mut phases, &text)]);
+    let many = Stream {
+        keys_per_op: 10,
+        count: 30,
+        keyspace: 300,
+        hit_ratio: 0.9,
+        ..text
+    };
+    let asked = || -> u64 {
+        let status = server.as_root("SHOW GLOBAL STATUS LIKE 'Com_stmt_execute';");
+        status.trim().rsplit('\t').next().unwrap().parse().unwrap()
+    };
+    let before = asked();
+    let done = run(
+        &server.open("native"),
+        &[phases.phase_of(Op::GetMany, &many)],
+    );
+    assert_eq!(done[0].outcomes, counts(&[("hit", 270), ("miss", 30)]));
+    assert_eq!(asked() - before, 30);
+
+    let zero = Stream {
+        values: Values::of(ValueRecipe::Zero, 0),
+        ..stream(30, 1.0, 0)
+    };
+    let fill = prepare(&mut phases, &zero);
+    let add = Stream {
+        op: Op::ReadModifyWrite,
+        keys_per_op: 3,
+        count: 20,
+        add: 5,
+        ..zero
+    };
+    let sums = phases.phase_of(Op::ReadModifyWrite, &add);
+    let done = run(&server.open("native"), &[fill, sums]);
+    assert_eq!(done[1].outcomes, counts(&[("stored", 60)]));
+    let sql = "SELECT count(*) FROM test.demo_test WHERE c2 = '10';";
+    assert_eq!(server.as_root(sql), "30\n");
+}
+
+#[test]
 fn a_mix_and_numbers_and_time_to_live_and_the_socket() {
     let server = MariaDb::start();
     let mut phases = Phases::new();

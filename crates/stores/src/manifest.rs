@@ -90,7 +90,8 @@ pub enum Life {
 #[serde(deny_unknown_fields)]
 pub struct Process {
     /// How many of it make one store, each with ports, a directory and an equal share of the
-    /// memory of its own.
+    /// memory of its own. Its protocol joins them, or else nothing does: clients then spread the
+    /// keys, and what the store counts is the sum.
     #[serde(default = "one")]
     pub nodes: u32,
     /// The program.
@@ -221,7 +222,7 @@ impl Protocol {
         }
     }
 
-    /// Whether servers are put together into one store by it.
+    /// Whether servers are put together into one by it, and know of each other.
     pub fn joins(self) -> bool {
         self != self.of_a_node()
     }
@@ -254,7 +255,7 @@ impl Manifest {
             check_placeholders(&arg.replace("{value}", ""))?;
         }
         if !(1..=MOST_NODES).contains(&process.nodes)
-            || (process.nodes > 1) != self.protocol.joins()
+            || (process.nodes == 1 && self.protocol.joins())
         {
             return Err("`nodes` is not what its protocol can put together".to_owned());
         }

@@ -115,7 +115,13 @@ fn version(program: &Path, wanted: &InstalledProgram) -> Option<String> {
     let mut said = Vec::new();
     let limited = output.take(MAX_VERSION_OUTPUT_BYTES);
     { limited }.read_to_end(&mut said).ok()?;
-    extract(&String::from_utf8_lossy(&said), &wanted.version)
+    let version = extract(&String::from_utf8_lossy(&said), &wanted.version)?;
+    // What stands in for the usual program is named.
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    Some(match wanted.search.first() {
+        Some(usual) if *usual != name => format!("{name} {version}"),
+        _ => version,
+    })
 }
 
 /// What stands in `text` where the pattern has `{version}`: up to a blank, or to what follows in
@@ -142,6 +148,11 @@ mod tests {
         for (text, pattern, version) in [
             ("memcached 1.6.18\n", "memcached {version}", "1.6.18"),
             ("Redis server v=7.0.15 sha=0:0", "v={version} sha", "7.0.15"),
+            (
+                "Server v=7.2.11 sha=97b6663c:0 malloc=jemalloc-5.3.0",
+                "v={version} sha",
+                "7.2.11",
+            ),
             ("nginx version: nginx/1.22.1\n", "nginx/{version}", "1.22.1"),
             ("x (v2)", "(v{version})", "2"),
         ] {
@@ -162,6 +173,37 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(search(&names, path), Some(file));
         assert_eq!(search(&names[..1], None), None);
+    }
+
+    #[test]
+    fn what_stands_in_for_the_usual_program_is_named_with_its_version() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut wanted = match &crate::find("redis").unwrap().life {
+            Life::Process(process) => match &process.program {
+                Program::Installed(wanted) => wanted.clone(),
+                Program::Own => panic!("it is installed"),
+            },
+            Life::Embedded(_) => panic!("it is a process"),
+        };
+        for (name, told) in [
+            ("redis-server", "7.2.11"),
+            ("valkey-server", "valkey-server 7.2.11"),
+        ] {
+            let file = dir.path().join(name);
+            fs::write(
+                &file,
+                "#!/bin/sh\necho Server v=7.2.11 sha=97b6663c:0 bits=64\n",
+            )
+            .unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+            assert_eq!(version(&file, &wanted).as_deref(), Some(told));
+        }
+        // The usual one first, wherever in `PATH` it is.
+        let path = Some(dir.path().as_os_str().to_owned());
+        let found = |wanted: &InstalledProgram| search(&wanted.search, path.clone()).unwrap();
+        assert!(found(&wanted).ends_with("redis-server"));
+        wanted.search.remove(0);
+        assert!(found(&wanted).ends_with("valkey-server"));
     }
 
     #[test]

@@ -99,9 +99,9 @@ fn start_node(
             Transport::Tcp | Transport::Tls => Some(next_port()?),
             Transport::Unix => None,
         };
-        let peer_port = match process.nodes {
-            1 => None,
-            _ => Some(next_port()?),
+        let peer_port = match manifest.protocol.joins() {
+            true => Some(next_port()?),
+            false => None,
         };
         let (mut server, place) = spawn(manifest, process, options, program, [port, peer_port])?;
         let protocol = manifest.protocol.of_a_node();

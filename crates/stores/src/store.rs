@@ -63,7 +63,9 @@ enum Holding {
 /// goes on as before.
 pub struct Store {
     manifest: Manifest,
+    /// Where clients reach it; those of several servers can reach each of them.
     endpoint: Endpoint,
+    nodes: Vec<Endpoint>,
     /// Where the probe asks, and the sampler too: every node; and clients may have to speak TLS.
     probe_endpoints: Vec<Endpoint>,
     probe: Box<dyn Probe>,
@@ -82,10 +84,11 @@ impl Store {
         settings: BTreeMap<String, String>,
     ) -> Result<Store> {
         let none = || Problem::new(Kind::Internal, "a store has no server");
-        let endpoint = nodes.first().map(|(_, place)| place.endpoint());
+        let all: Vec<Endpoint> = nodes.iter().map(|(_, place)| place.endpoint()).collect();
         Ok(Store {
             manifest: manifest.clone(),
-            endpoint: endpoint.ok_or_else(none)?,
+            endpoint: all.first().cloned().ok_or_else(none)?,
+            nodes: if all.len() > 1 { all } else { Vec::new() },
             probe_endpoints: nodes
                 .iter()
                 .map(|(_, place)| place.probe_endpoint())
@@ -102,6 +105,7 @@ impl Store {
             manifest: manifest.clone(),
             probe: probe(manifest.protocol, from_ref(&endpoint), ANSWER_WITHIN),
             probe_endpoints: vec![endpoint.clone()],
+            nodes: Vec::new(),
             endpoint,
             version: embedded_version(manifest).unwrap_or_default(),
             settings: manifest.settings.fixed.clone(),
@@ -119,6 +123,7 @@ impl Store {
         Ok(Store {
             manifest: manifest.clone(),
             probe_endpoints: vec![endpoint.clone()],
+            nodes: Vec::new(),
             endpoint,
             probe,
             version: identity.version,
@@ -141,10 +146,7 @@ impl Store {
 
     /// Where every one of its servers is reached; empty where it has one.
     pub fn nodes(&self) -> Vec<Endpoint> {
-        match self.probe_endpoints.as_slice() {
-            [] | [_] => Vec::new(),
-            several => several.to_vec(),
-        }
+        self.nodes.clone()
     }
 
     /// Where it is reached by another protocol than its usual one, by the protocol's name.

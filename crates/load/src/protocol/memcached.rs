@@ -146,12 +146,12 @@ impl Protocol for Memcached {
     }
 
     #[inline]
-    fn group_key(&mut self, key: &[u8], out: &mut Vec<u8>) {
+    fn group_key(&mut self, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
         out.push(b' ');
-        out.extend_from_slice(key);
+        out.extend_from_slice(texts.keys.get(index));
     }
 
-    fn close_group(&mut self, out: &mut Vec<u8>) {
+    fn close_group(&mut self, _: &mut Texts, out: &mut Vec<u8>) {
         out.extend_from_slice(b"\r\n");
     }
 

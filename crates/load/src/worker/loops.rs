@@ -9,7 +9,7 @@ use crate::engine::{Closed, Course, Ops, Pace, Plan, Settings};
 use crate::io::{Io, Loopback};
 use crate::protocol::{
     Call, Caller, Cluster, Direct, Memcached, Meta, Mysql, MysqlStore, Nothing, Protocol,
-    ReadAside, Resp, Seen, Sqlite, SqliteStore, Task,
+    ReadAside, Resp, Seen, Shards, Sqlite, SqliteStore, Task,
 };
 use crate::usage;
 use roundtrip_model::Op;
@@ -36,6 +36,8 @@ impl<'a> Loop<'a> {
             down: vec![false],
             settings: Settings {
                 depth: ready.depth,
+                keys: ready.keys,
+                travel: ready.travel,
                 group: 1,
                 first_connection: number,
                 mender: None,
@@ -98,7 +100,7 @@ pub(super) fn wired(
     server: &mut Server,
 ) -> Result<Vec<Part>> {
     let mender = server.mender(checked, ready.seed);
-    let (speech, map) = (server.speech, server.map.clone());
+    let (speech, map, nodes) = (server.speech, server.map.clone(), server.endpoints.len());
     let ops = std::mem::take(&mut ready.parts);
     let members: Vec<(&mut Hand, Ops)> = server.hands.iter_mut().zip(ops).collect();
     let (task, ready) = (ready.task(), &*ready);
@@ -107,21 +109,26 @@ pub(super) fn wired(
             down: hand.down.clone(),
             settings: Settings {
                 depth: ready.depth,
+                keys: ready.keys,
+                travel: ready.travel,
                 group: checked.group as usize,
                 first_connection: hand.first,
                 mender: Some(mender.clone()),
             },
             ..Loop::direct(ready, number, ops)
         };
-        let part = carried!(&mut hand.carrier, io => match speech {
-            Speech::Memcached => this.run(io, Ok(Memcached::new(task)), start),
-            Speech::Meta => this.run(io, Ok(Meta::new(task)), start),
-            Speech::Resp => this.run(io, Ok(Resp::new(task)), start),
-            Speech::Sql => Err(WorkerError::internal("SQL goes over no connection of ours")),
-            Speech::Cluster => {
+        let part = carried!(&mut hand.carrier, io => match (speech, nodes) {
+            (Speech::Sql, _) => Err(WorkerError::internal("SQL goes over no connection of ours")),
+            (Speech::Cluster, _) => {
                 let map = map.clone().ok_or_else(|| WorkerError::internal("a cluster has no map"));
                 this.run(io, map.map(|map| Cluster::new(task, map)), start)
             }
+            (Speech::Memcached, 1) => this.run(io, Ok(Memcached::new(task)), start),
+            (Speech::Meta, 1) => this.run(io, Ok(Meta::new(task)), start),
+            (Speech::Resp, 1) => this.run(io, Ok(Resp::new(task)), start),
+            (Speech::Memcached, _) => this.run(io, Ok(Shards::new(Memcached::new(task), nodes)), start),
+            (Speech::Meta, _) => this.run(io, Ok(Shards::new(Meta::new(task), nodes)), start),
+            (Speech::Resp, _) => this.run(io, Ok(Shards::new(Resp::new(task), nodes)), start),
         })?;
         hand.down.clone_from(&part.down);
         Ok(part)
@@ -154,7 +161,8 @@ pub(super) fn in_mysql(ready: &mut Ready, checked: &Checked, rows: &mut Rows) ->
                 this.run(io, protocol, start)
             }
             _ => {
-                let protocol = Mysql::new(store, task, ready.ops()).map(Direct::new);
+                let protocol = Mysql::new(store, task, ready.ops(), ready.command.keys_per_op)
+                    .map(Direct::new);
                 this.run(io, protocol, start)
             }
         }
@@ -206,9 +214,8 @@ pub(super) fn aside(
     crew::run(members, |number, (cache, behind, ops), start| {
         let behind: Result<Box<dyn Call + '_>> = match behind {
             Behind::Sqlite(store) => Sqlite::new(store, task).map(|store| Box::new(store) as _),
-            Behind::Mysql(store) => {
-                Mysql::new(store, task, ready.ops()).map(|store| Box::new(store) as _)
-            }
+            Behind::Mysql(store) => Mysql::new(store, task, ready.ops(), ready.command.keys_per_op)
+                .map(|store| Box::new(store) as _),
             Behind::Server(store) => Ok(store),
         };
         let protocol = behind.map(|behind| Direct::new(ReadAside::new(cache, behind)));
@@ -227,7 +234,7 @@ fn caller(server: &Server, checked: &Checked, task: Task) -> Result<Box<dyn Call
     let endpoint = match server.endpoints.as_slice() {
         [Endpoint::Tls { .. }] => return Err(one_at_a_time("TLS")),
         [endpoint] => endpoint,
-        _ => return Err(one_at_a_time("a cluster")),
+        _ => return Err(one_at_a_time("several servers")),
     };
     Ok(match server.speech {
         Speech::Cluster | Speech::Sql => return Err(one_at_a_time("a cluster")),

@@ -11,10 +11,12 @@ use std::time::Duration;
 /// The clients.
 pub(super) const CLIENTS: [&str; 2] = ["native", "nothing"];
 /// The stores that each of them reaches.
-pub(super) const STORES: [&str; 7] = [
+pub(super) const STORES: [&str; 9] = [
     "memcached",
+    "memcached-shards",
     "floor",
     "redis",
+    "redis-shards",
     "redis-cluster",
     "sqlite",
     "mysql",
@@ -37,7 +39,8 @@ pub(super) const OPTIONS: [(&str, &[&str]); 11] = [
 /// The most connections of one process.
 pub(super) const MOST_CONNECTIONS: u32 = 10_000;
 const MOST_THREADS: u32 = 256;
-const MOST_KEYS: u32 = 1000;
+/// The most keys of one request, and of one op.
+pub(super) const MOST_KEYS: u32 = 1000;
 const LONGEST_RECONNECT_S: u32 = 3600;
 
 /// How bytes travel.

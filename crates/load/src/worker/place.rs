@@ -39,7 +39,7 @@ pub(super) struct Rows {
 /// A server and the connections to it.
 #[derive(Debug)]
 pub(super) struct Server {
-    /// Where the connections of a lane lead: those of a cluster to a node each.
+    /// Where the connections of a lane lead: those of a cluster or of shards to a node each.
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) speech: Speech,
     /// Which node of a cluster has what.
@@ -127,6 +127,7 @@ impl Place {
     pub(super) fn open(
         kind: &str,
         endpoint: &Endpoint,
+        nodes: &[Endpoint],
         connections: u32,
         checked: &Checked,
     ) -> Result<Place, WorkerError> {
@@ -138,14 +139,24 @@ impl Place {
             }
             ("sqlite", _) => return Err(WorkerError::usage("sqlite is reached by a file")),
             ("redis-cluster", _) => Speech::Cluster,
-            ("redis", _) => Speech::Resp,
+            ("redis" | "redis-shards", _) => Speech::Resp,
             _ => Speech::Memcached,
         };
         let speech = match speech {
             Speech::Cluster => speech,
             speech => checked.speech.unwrap_or(speech),
         };
-        Server::open(endpoint, speech, connections, checked).map(Place::Server)
+        let is_spread = kind.ends_with("-shards");
+        if is_spread && nodes.is_empty() {
+            return Err(WorkerError::usage(format!(
+                "{kind} is several servers, and `open` names only one"
+            )));
+        }
+        let endpoints = match is_spread {
+            true => nodes,
+            false => std::slice::from_ref(endpoint),
+        };
+        Server::open(endpoints, speech, connections, checked).map(Place::Server)
     }
 
     /// Opens the store of a path: one that has several protocols at the door of the one that is
@@ -168,7 +179,7 @@ impl Place {
                 Ok(Place::Mysql(Rows { stores, door }))
             }
             (true, Some(Speech::Memcached | Speech::Meta)) => match open.doors.get(MEMCACHED) {
-                Some(door) => Place::open(MEMCACHED, door, connections, checked),
+                Some(door) => Place::open(MEMCACHED, door, &[], connections, checked),
                 None => Err(no_door(&open.store)),
             },
             (true, Some(_)) => Err(WorkerError::usage(format!(
@@ -179,7 +190,13 @@ impl Place {
                 "{} does not speak SQL; leave protocol out",
                 open.store
             ))),
-            (false, _) => Place::open(&open.store, &open.endpoint, connections, checked),
+            (false, _) => Place::open(
+                &open.store,
+                &open.endpoint,
+                &open.nodes,
+                connections,
+                checked,
+            ),
         }
     }
 
@@ -195,6 +212,14 @@ impl Place {
             Place::Sqlite(stores) => stores.len(),
             Place::Mysql(rows) => rows.stores.len(),
             Place::Server(server) => server.hands.iter().map(|hand| hand.down.len()).sum(),
+        }
+    }
+
+    /// The same, where those to the nodes of a cluster are one.
+    pub(super) fn lanes(&self) -> usize {
+        match self {
+            Place::Server(server) => self.connections() / server.endpoints.len().max(1),
+            _ => self.connections(),
         }
     }
 }
@@ -218,7 +243,7 @@ fn in_process(connections: u32) -> Result<usize, WorkerError> {
 
 impl Server {
     fn open(
-        endpoint: &Endpoint,
+        endpoints: &[Endpoint],
         speech: Speech,
         connections: u32,
         checked: &Checked,
@@ -228,13 +253,13 @@ impl Server {
                 "{connections} connections are not from 1 to {MOST_CONNECTIONS}"
             )));
         }
-        let map = match speech {
-            Speech::Cluster => Some(Map::read(endpoint, checked.link)?),
+        let map = match (speech, endpoints) {
+            (Speech::Cluster, [first, ..]) => Some(Map::read(first, checked.link)?),
             _ => None,
         };
         let endpoints = map
             .as_ref()
-            .map_or_else(|| vec![endpoint.clone()], Map::endpoints);
+            .map_or_else(|| endpoints.to_vec(), Map::endpoints);
         allow_files(u64::from(connections) * endpoints.len() as u64 + OTHER_FILES)?;
         let threads = checked.threads.min(connections) as usize;
         let connections = connections as usize;
@@ -273,8 +298,12 @@ impl Hand {
     ) -> Result<Hand, WorkerError> {
         let connections = lanes * endpoints.len();
         let mut carrier = Carrier::new(checked.io, connections)?;
-        if let Some(Endpoint::Tls { host, ca, .. }) = endpoints.first() {
-            carrier = carrier.trusting(Trust::new(host, ca).map_err(WorkerError::usage)?);
+        if let Some(Endpoint::Tls { host, .. }) = endpoints.first() {
+            let cas = endpoints.iter().filter_map(|endpoint| match endpoint {
+                Endpoint::Tls { ca, .. } => Some(ca.as_str()),
+                _ => None,
+            });
+            carrier = carrier.trusting(Trust::new(host, cas).map_err(WorkerError::usage)?);
         }
         for endpoint in endpoints.iter().cycle().take(connections) {
             let socket = connect(endpoint, checked.link, CONNECT_TIMEOUT)?;

@@ -37,7 +37,7 @@ impl Session {
         } else {
             let cache = open.cache.as_ref().map(|(kind, endpoint)| {
                 known("cache", kind, &["memcached", "floor", "redis"])?;
-                Place::open(kind, endpoint, connections, &checked)
+                Place::open(kind, endpoint, &[], connections, &checked)
             });
             let store = Place::of(open, connections, &checked)?;
             (store, cache.transpose()?)
@@ -101,14 +101,14 @@ impl Session {
             )));
         }
         if let (2.., Place::Server(server)) = (group, place)
-            && let Speech::Cluster | Speech::Meta = server.speech
+            && (server.endpoints.len() > 1 || server.speech == Speech::Meta)
         {
             return Err(WorkerError::usage(
-                "multiget asks one server for many keys at once; a cluster has them on several, \
-                 and a meta command reads one; leave it out, or write depth",
+                "multiget asks one server for the keys of many ops at once, but here they are on \
+                 several, or a command reads only one; leave it out, or use the op get_many",
             ));
         }
-        Ready::new(command, threads, place.connections(), pipelines)
+        Ready::new(command, threads, place.lanes(), pipelines)
     }
 
     /// Runs a phase.

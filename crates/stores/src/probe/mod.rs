@@ -3,6 +3,7 @@
 pub mod link;
 pub mod memcached;
 mod redis;
+mod several;
 mod socket;
 mod sqlite;
 
@@ -10,7 +11,9 @@ use crate::manifest::Protocol;
 use roundtrip_model::Result;
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::record::Counters;
+use several::Several;
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 use std::time::Duration;
 
 /// How long a store may take to answer a question. A healthy one takes well under a millisecond;
@@ -55,6 +58,10 @@ pub fn probe(
         path: String::new(),
     };
     let endpoint = endpoints.first().unwrap_or(&nowhere);
+    if endpoints.len() > 1 && !protocol.joins() {
+        let node = |endpoint| probe(protocol, from_ref(endpoint), answer_within);
+        return Box::new(Several(endpoints.iter().map(node).collect()));
+    }
     match protocol {
         Protocol::Memcached => Box::new(memcached::MemcachedProbe::new(endpoint, answer_within)),
         Protocol::Resp => Box::new(redis::RedisProbe::new(endpoint, answer_within)),

@@ -19,6 +19,7 @@ use crate::outcome::{ErrorKind, Outcome, Tally};
 use crate::worker::WorkerError;
 use mysql::{Row, Value};
 use roundtrip_model::Op;
+use std::collections::HashMap;
 use text::{LABEL_BYTES, Verb};
 
 /// What stands between the values of several columns, for the plugin and for us.
@@ -40,14 +41,18 @@ pub(crate) struct Mysql<'a> {
 }
 
 impl<'a> Mysql<'a> {
-    /// Prepares the statements of the ops of a phase.
+    /// Prepares the statements of the ops of a phase, of which each may have several keys.
     pub(crate) fn new(
         store: &'a mut MysqlStore,
         task: Task,
         ops: impl Iterator<Item = Op>,
+        keys_per_op: u32,
     ) -> Result<Mysql<'a>, WorkerError> {
         for op in ops {
             store.prepare(Verb::of(op)).map_err(failed)?;
+            if op == Op::GetMany {
+                store.prepare_many(keys_per_op as usize).map_err(failed)?;
+            }
         }
         let labels =
             task.prepare && !store.table.has_numbers() && store.prepare(&[Verb::Label]).is_ok();
@@ -95,6 +100,48 @@ impl<'a> Mysql<'a> {
                 };
             }
             Ok(outcome)
+        })
+    }
+
+    /// Reads many keys with one statement; appends what became of each, in order.
+    fn read_many(
+        &mut self,
+        indexes: &[u64],
+        texts: &mut Texts,
+        out: &mut Vec<u8>,
+    ) -> mysql::Result<()> {
+        let keys: Vec<Option<Value>> = indexes.iter().map(|i| self.key(*i, texts)).collect();
+        // Rows come in an order of the table's own, and a key that was asked for twice comes once.
+        let mut places: HashMap<Vec<u8>, Vec<usize>> = HashMap::with_capacity(indexes.len());
+        for (place, index) in indexes.iter().enumerate() {
+            let key = texts.keys.get(*index).to_vec();
+            places.entry(key).or_default().push(place);
+        }
+        let keys: Vec<Value> = keys
+            .into_iter()
+            .map(|key| key.unwrap_or(Value::NULL))
+            .collect();
+        let first = out.len();
+        out.resize(first + indexes.len(), Outcome::Miss.code());
+        let value = &mut self.value;
+        self.store.execute_many(keys, |rows| {
+            for row in rows {
+                let row = row?;
+                let found = match row.as_ref(0) {
+                    Some(Value::Bytes(key)) => places.get(key),
+                    Some(Value::Int(key)) => places.get(key.to_string().as_bytes()),
+                    _ => None,
+                };
+                let read = text_of(&row, 1, value);
+                for place in found.into_iter().flatten() {
+                    let is_it = read.is_some_and(|read| texts.values.is(indexes[*place], read));
+                    out[first + place] = match is_it {
+                        true => Outcome::Hit.code(),
+                        false => Outcome::Wrong.code(),
+                    };
+                }
+            }
+            Ok(())
         })
     }
 
@@ -167,13 +214,16 @@ impl<'a> Mysql<'a> {
     #[inline]
     fn do_it(&mut self, op: Op, index: u64, texts: &mut Texts) -> mysql::Result<Outcome> {
         match op {
-            Op::Get | Op::ReadAside => self.read(index, texts),
+            Op::Get | Op::GetMany | Op::ReadAside => self.read(index, texts),
             Op::Set => self.write(Verb::Set, index, texts),
             Op::Insert => self.write(Verb::Insert, index, texts),
             Op::Delete => self.change(Verb::Delete, index, texts),
             Op::Incr => self.change(Verb::Incr, index, texts),
             Op::ReadModifyWrite => match self.read(index, texts)? {
-                Outcome::Hit => self.write(Verb::Set, index, texts),
+                Outcome::Hit => {
+                    texts.values.added += self.task.add;
+                    self.write(Verb::Set, index, texts)
+                }
                 Outcome::Miss => Ok(Outcome::NotFound),
                 other => Ok(other),
             },
@@ -183,9 +233,7 @@ impl<'a> Mysql<'a> {
             }
             // No stream has a mix as the op of an operation, a table has no order of its own, and
             // what is set to be seen goes through another door.
-            Op::Mix | Op::Scan | Op::GetMany | Op::SetSeen => {
-                Ok(Outcome::Error(ErrorKind::Refused))
-            }
+            Op::Mix | Op::Scan | Op::SetSeen => Ok(Outcome::Error(ErrorKind::Refused)),
         }
     }
 
@@ -216,6 +264,27 @@ impl Call for Mysql<'_> {
         }
         let done = self.do_it(op, index, texts);
         Ok(done.unwrap_or_else(|e| Outcome::Error(store::kind(&e))))
+    }
+
+    fn call_many(
+        &mut self,
+        indexes: &[u64],
+        texts: &mut Texts,
+        out: &mut Vec<u8>,
+    ) -> Result<(), WorkerError> {
+        let first = out.len();
+        let failed = match self.store.mend()? {
+            Some(kind) => Some(kind),
+            None => {
+                let read = self.read_many(indexes, texts, out);
+                read.err().map(|e| store::kind(&e))
+            }
+        };
+        if let Some(kind) = failed {
+            out.truncate(first);
+            out.resize(first + indexes.len(), Outcome::Error(kind).code());
+        }
+        Ok(())
     }
 
     fn finish(&mut self) -> Result<Tally, WorkerError> {

@@ -36,7 +36,7 @@ impl<'a> Seen<'a> {
     ) -> Result<Seen<'a>, WorkerError> {
         Ok(Seen {
             door: Caller::connect(door, link, Versions::new(task))?,
-            sql: Mysql::new(store, task, std::iter::once(Op::Join))?,
+            sql: Mysql::new(store, task, std::iter::once(Op::Join), 1)?,
             acknowledged_ns: 0,
         })
     }

@@ -34,6 +34,8 @@ pub(crate) struct MysqlStore {
 struct Opened {
     conn: Conn,
     statements: [Option<Statement>; Verb::COUNT],
+    /// The read of several keys, with how many.
+    many: Option<(usize, Statement)>,
 }
 
 /// Without the options, which have the password among them.
@@ -73,6 +75,7 @@ impl MysqlStore {
             None => Opened {
                 conn: Conn::new(self.opts.clone())?,
                 statements: Default::default(),
+                many: None,
             },
         };
         Ok(self.open.insert(opened))
@@ -130,6 +133,33 @@ impl MysqlStore {
             }
         });
         self.keep_or_drop(done)
+    }
+
+    /// Reads several keys with one statement.
+    pub(super) fn execute_many<T>(
+        &mut self,
+        keys: Vec<Value>,
+        read: impl FnOnce(QueryResult<'_, '_, '_, mysql::Binary>) -> mysql::Result<T>,
+    ) -> mysql::Result<T> {
+        let done = self.prepare_many(keys.len()).and_then(|()| {
+            let Opened { conn, many, .. } = self.connected()?;
+            match many {
+                Some((_, statement)) => read(conn.exec_iter(&*statement, keys)?),
+                None => Err(Error::server_disconnected()),
+            }
+        });
+        self.keep_or_drop(done)
+    }
+
+    /// Prepares the read of so many keys.
+    pub(super) fn prepare_many(&mut self, keys: usize) -> mysql::Result<()> {
+        let table = self.table;
+        let opened = self.connected()?;
+        match &opened.many {
+            Some((prepared, _)) if *prepared == keys => {}
+            _ => opened.many = Some((keys, opened.conn.prep(table.many(keys))?)),
+        }
+        Ok(())
     }
 
     /// Executes a text that gives nothing.

@@ -37,14 +37,14 @@ impl Verb {
     /// The statements that a phase of an op executes.
     pub(super) fn of(op: Op) -> &'static [Verb] {
         match op {
-            Op::Get | Op::ReadAside => &[Verb::Get],
+            Op::Get | Op::GetMany | Op::ReadAside => &[Verb::Get],
             Op::Set => &[Verb::Set],
             Op::Insert => &[Verb::Insert],
             Op::Delete => &[Verb::Delete],
             Op::Incr => &[Verb::Incr],
             Op::ReadModifyWrite => &[Verb::Get, Verb::Set],
             Op::Join | Op::SetSeen => &[Verb::Join],
-            Op::Scan | Op::Mix | Op::GetMany => &[],
+            Op::Scan | Op::Mix => &[],
         }
     }
 }
@@ -127,6 +127,13 @@ impl Table {
         }
     }
 
+    /// Reads so many keys.
+    pub(super) fn many(self, keys: usize) -> String {
+        let (table, key, values) = (self.name(), self.key(), self.values().join(", "));
+        let marks = vec!["?"; keys].join(", ");
+        format!("SELECT {key}, {values} FROM `{table}` WHERE {key} IN ({marks})")
+    }
+
     fn insert(self) -> String {
         let (table, key, values) = (self.name(), self.key(), self.values());
         let [flags, cas, expiry] = self.rest();
@@ -153,6 +160,10 @@ mod tests {
             "INSERT INTO `columns` (id, a, b, c, flags, cas, expiry) VALUES (?, ?, ?, ?, 0, 0, ?) \
              ON DUPLICATE KEY UPDATE a = VALUES(a), b = VALUES(b), c = VALUES(c), \
              expiry = VALUES(expiry)"
+        );
+        assert_eq!(
+            Table::Numbers.many(3),
+            "SELECT id, value FROM `numbers` WHERE id IN (?, ?, ?)"
         );
         assert_eq!("columns".parse(), Ok(Table::Columns));
         assert_eq!("other".parse::<Table>(), Err(()));
