@@ -30,6 +30,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                 Answer::Ended(outcome, bytes) => {
                     used += bytes;
                     let (sent_ns, intended_ns) = (flight.sent_ns, flight.intended_ns);
+                    let sent_ns = self.protocol.began_ns().unwrap_or(sent_ns);
                     self.record
                         .end(C::OPEN, outcome, sent_ns, intended_ns, at_ns);
                     lane.flights.pop_front();

@@ -19,6 +19,11 @@ pub(crate) trait Call {
     /// The op that follows reads so many keys in a row.
     fn span(&mut self, _keys: u32) {}
 
+    /// When the part of the last op that counts began, where that is not its sending.
+    fn began_ns(&self) -> Option<u64> {
+        None
+    }
+
     /// Reads several keys at once; appends what became of each, in order, as its number.
     fn call_many(
         &mut self,
@@ -103,6 +108,11 @@ impl<C: Call> Protocol for Direct<C> {
         self.trouble.take()
     }
 
+    #[inline]
+    fn began_ns(&self) -> Option<u64> {
+        self.store.began_ns()
+    }
+
     fn finish(&mut self) -> Result<Tally, WorkerError> {
         self.store.finish()
     }
@@ -133,6 +143,10 @@ impl<P: Protocol> Caller<P> {
         };
         caller.mend()?;
         Ok(caller)
+    }
+
+    pub(crate) fn protocol(&self) -> &P {
+        &self.protocol
     }
 
     #[inline]

@@ -6,6 +6,7 @@ mod cluster;
 mod lead;
 mod memcached;
 mod meta;
+mod mysql;
 mod nothing;
 mod read_aside;
 mod resp;
@@ -16,6 +17,7 @@ pub(crate) use call::{Call, Caller, Direct};
 pub(crate) use cluster::{Cluster, Map};
 pub(crate) use memcached::Memcached;
 pub(crate) use meta::Meta;
+pub(crate) use mysql::{Mysql, MysqlStore, Seen, Table};
 pub(crate) use nothing::Nothing;
 pub(crate) use read_aside::ReadAside;
 pub(crate) use resp::Resp;
@@ -156,6 +158,12 @@ pub(crate) trait Protocol {
     /// What ends the phase, if something does.
     #[inline]
     fn trouble(&mut self) -> Option<WorkerError> {
+        None
+    }
+
+    /// When the part that counts of the op that ended last began, where that is not its sending.
+    #[inline]
+    fn began_ns(&self) -> Option<u64> {
         None
     }
 

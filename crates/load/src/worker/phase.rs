@@ -34,6 +34,7 @@ pub(super) struct Ready {
     pub(super) parts: Vec<Ops>,
     pub(super) threads: usize,
     pub(super) seed: u64,
+    mix: Vec<(Op, f64)>,
     written: Option<LatencyHistograms>,
     count: u64,
 }
@@ -86,10 +87,17 @@ impl Ready {
             parts: (0..threads as u64).map(part).collect(),
             threads,
             seed: stream.seed,
+            mix: stream.mix.clone(),
             written: None,
             count: 0,
             command,
         })
+    }
+
+    /// The ops that it may have.
+    pub(super) fn ops(&self) -> impl Iterator<Item = Op> + '_ {
+        let mix = self.mix.iter().map(|(op, _)| *op);
+        std::iter::once(self.command.op).chain(mix)
     }
 
     /// What the phase is to a protocol.

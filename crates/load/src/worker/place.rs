@@ -4,14 +4,16 @@ use super::WorkerError;
 use super::options::{Checked, IoChoice, MOST_CONNECTIONS, Speech};
 use crate::engine::Mender;
 use crate::io::{Blocking, CONNECT_TIMEOUT, Epoll, Io, Tls, Trust, Uring, connect};
-use crate::protocol::{Map, SqliteStore};
-use roundtrip_model::contract::Endpoint;
+use crate::protocol::{Map, MysqlStore, SqliteStore};
+use roundtrip_model::contract::{Endpoint, Open};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Descriptors that a process has besides its connections.
 const OTHER_FILES: u64 = 64;
 /// Each connection to a library in this process has a thread of its own.
 const MOST_IN_PROCESS: u32 = 256;
+/// The name of the door at which a store speaks memcached's protocol.
+const MEMCACHED: &str = "memcached";
 
 /// One place.
 #[derive(Debug)]
@@ -20,7 +22,18 @@ pub(super) enum Place {
     Nothing(usize),
     /// One connection a thread.
     Sqlite(Vec<SqliteStore>),
+    /// The same, of a server that speaks SQL.
+    Mysql(Rows),
     Server(Server),
+}
+
+/// A server that speaks SQL.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// One for each thread.
+    pub(super) stores: Vec<MysqlStore>,
+    /// Where it speaks memcached's protocol about the same rows, if it does.
+    pub(super) door: Option<Endpoint>,
 }
 
 /// A server and the connections to it.
@@ -146,6 +159,47 @@ impl Place {
         Server::open(endpoints, speech, connections, checked).map(Place::Server)
     }
 
+    /// Opens the store of a path: one that has several protocols at the door of the one that is
+    /// spoken.
+    pub(super) fn of(
+        open: &Open,
+        connections: u32,
+        checked: &Checked,
+    ) -> Result<Place, WorkerError> {
+        let is_sql = matches!(open.store.as_str(), "mysql" | "mariadb");
+        match (is_sql, checked.speech) {
+            (true, None | Some(Speech::Sql)) => {
+                let door = open.doors.get(MEMCACHED).cloned();
+                let stores = (0..in_process(connections)?).map(|_| {
+                    let login = open.login.as_ref();
+                    let (link, patience) = (checked.link, checked.patience);
+                    MysqlStore::open(&open.endpoint, login, link, checked.table, patience)
+                });
+                let stores = stores.collect::<Result<_, _>>()?;
+                Ok(Place::Mysql(Rows { stores, door }))
+            }
+            (true, Some(Speech::Memcached | Speech::Meta)) => match open.doors.get(MEMCACHED) {
+                Some(door) => Place::open(MEMCACHED, door, &[], connections, checked),
+                None => Err(no_door(&open.store)),
+            },
+            (true, Some(_)) => Err(WorkerError::usage(format!(
+                "{} does not speak resp; leave protocol out, or use memcached",
+                open.store
+            ))),
+            (false, Some(Speech::Sql)) => Err(WorkerError::usage(format!(
+                "{} does not speak SQL; leave protocol out",
+                open.store
+            ))),
+            (false, _) => Place::open(
+                &open.store,
+                &open.endpoint,
+                &open.nodes,
+                connections,
+                checked,
+            ),
+        }
+    }
+
     /// What does nothing, on as many threads as there would be connections.
     pub(super) fn nothing(connections: u32) -> Result<Place, WorkerError> {
         in_process(connections).map(Place::Nothing)
@@ -156,6 +210,7 @@ impl Place {
         match self {
             Place::Nothing(threads) => *threads,
             Place::Sqlite(stores) => stores.len(),
+            Place::Mysql(rows) => rows.stores.len(),
             Place::Server(server) => server.hands.iter().map(|hand| hand.down.len()).sum(),
         }
     }
@@ -169,11 +224,18 @@ impl Place {
     }
 }
 
+/// A store that has no other protocol than its own.
+pub(super) fn no_door(store: &str) -> WorkerError {
+    WorkerError::usage(format!(
+        "this {store} does not speak memcached's protocol; use a mysql with its memcached plugin"
+    ))
+}
+
 fn in_process(connections: u32) -> Result<usize, WorkerError> {
     match connections <= MOST_IN_PROCESS {
         true => Ok(connections as usize),
         false => Err(WorkerError::usage(format!(
-            "a store in the client's own process has a thread for each connection, and at most \
+            "a store that is asked one thing at a time has a thread for each connection, and at most \
              {MOST_IN_PROCESS} of them"
         ))),
     }
