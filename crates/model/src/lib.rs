@@ -9,6 +9,7 @@ pub mod analysis;
 pub mod calibration;
 pub mod contract;
 pub mod experiment;
+pub mod fault;
 pub mod fidelity;
 pub mod histogram;
 pub mod machine;

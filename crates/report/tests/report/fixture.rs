@@ -144,6 +144,7 @@ fn trials(experiment: &Experiment, blocks: u32) -> Vec<TrialRecord> {
                     started_unix_ms: 1_795_175_102_000 + trials.len() as u64 * 3_500,
                     took_ns: 3_400_000_000,
                     validity: Validity::Valid,
+                    fault: None,
                     phases: ["set", "get"]
                         .map(|name| phase(variant, name, *placement, seed))
                         .into(),
