@@ -72,7 +72,12 @@ impl RedisProbe {
 
 impl Probe for RedisProbe {
     fn identify(&mut self) -> Result<Identity> {
-        let info = self.ask(|connection| connection.info("server"))?;
+        let info = self.ask(|connection| connection.info("all"))?;
+        // It answers this while it still reads its log, and refuses everything else.
+        if info.text("loading") == Some("1") {
+            let what = "redis is still loading what it kept on disk";
+            return Err(Problem::new(Kind::Failed, what).next("wait until it has"));
+        }
         // What took Redis' place keeps its old version number there for old clients.
         let version = info.text("valkey_version").or(info.text("redis_version"));
         Ok(Identity {
