@@ -12,6 +12,7 @@
 //! words no sentences about verdicts (`report` does).
 
 mod crosscheck;
+mod faults;
 mod figures;
 mod holm;
 mod normal;
@@ -50,6 +51,13 @@ pub fn analyse(
     looks: &[u32],
     is_final: bool,
 ) -> Analysis {
+    if let Some(faults) = experiment.faults.as_ref().filter(|_| experiment.is_of_faults()) {
+        return Analysis {
+            void_trials: trials.iter().filter(|t| !t.is_valid()).count() as u32,
+            faults: faults::rows(faults, trials),
+            ..Analysis::default()
+        };
+    }
     let mut tables = Tables::default();
     analyse_with(
         &mut tables,
@@ -80,6 +88,7 @@ fn analyse_with(
         published: published::rows(&figures, &looks, tables, &comparisons),
         warnings: warnings::warnings(&figures, trials, &comparisons),
         comparisons,
+        faults: Vec::new(),
     }
 }
 

@@ -11,9 +11,11 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+mod durability;
 mod program;
 mod quantity;
 
+pub use durability::Durability;
 pub use program::{Artifact, InstalledProgram, Program};
 pub use quantity::Quantity;
 
@@ -52,6 +54,9 @@ pub struct Manifest {
     /// What its counters are called, by what a witness wants to know.
     #[serde(default)]
     pub witness: BTreeMap<Quantity, String>,
+    /// What of an acknowledged write it keeps when it dies. Absent: nobody says.
+    #[serde(default)]
+    pub durability: Vec<Durability>,
 }
 
 /// The protocol that a store speaks.

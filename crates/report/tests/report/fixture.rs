@@ -435,6 +435,7 @@ pub fn document_of(blocks: u32) -> Document {
         summaries: summaries(&trials),
         comparisons: comparisons(),
         published: published(),
+        faults: Vec::new(),
         warnings: vec![
             Warning::new(WarningKind::VoidTrials, "native", "1 of 5 trials is void"),
             Warning::new(
