@@ -134,5 +134,6 @@ pub fn trial(block: u32) -> TrialRecord {
         },
         phases: vec![set, get],
         warnings: vec![],
+        fault: None,
     }
 }

@@ -13,6 +13,7 @@ pub mod compare;
 pub mod doctor;
 pub mod engine;
 mod environment;
+pub mod faults;
 pub mod fidelity;
 mod foreign;
 mod kernel;

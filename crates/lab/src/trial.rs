@@ -64,6 +64,7 @@ pub fn run(bench: &mut Bench<'_>, plan: &TrialPlan) -> Result<TrialRecord> {
         validity: Validity::Valid,
         phases: Vec::new(),
         warnings: Vec::new(),
+        fault: None,
     };
     let path = bench.path(&plan.contestant)?.clone();
     let cpus = Cpus::of(plan.placement);

@@ -1,6 +1,7 @@
 //! What is concluded from a run. Computed by `stats`, shown by `report`.
 
 use crate::curve::Curve;
+use crate::fault::{FaultKind, Keeps, Travel};
 use crate::metric::Metric;
 use crate::names::Placement;
 use crate::term::Term;
@@ -192,4 +193,91 @@ pub struct Analysis {
     pub curves: Vec<Curve>,
     /// Warnings that come from the figures.
     pub warnings: Vec<Warning>,
+    /// What faults lost, where they struck.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultRow>,
+}
+
+/// A number over the trials.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Median.
+    pub median: f64,
+    /// Smallest.
+    pub min: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+/// What the valid trials of a variant with a kind of fault show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FaultRow {
+    /// The variant.
+    pub variant: String,
+    /// What struck.
+    pub kind: FaultKind,
+    /// How ops travelled.
+    pub travel: Travel,
+    /// How many travelled together.
+    pub depth: u32,
+    /// Where a write is when it is acknowledged, as the store was set.
+    pub keeps: Option<Keeps>,
+    /// Writes that a trial was to have.
+    pub count: u64,
+    /// Valid trials.
+    pub trials: u32,
+    /// Trials that were voided.
+    pub void: u32,
+    /// Writes handed to the library.
+    pub sent: Spread,
+    /// Writes that it said to be done.
+    pub acknowledged: Spread,
+    /// Writes that were there afterwards.
+    pub applied: Spread,
+    /// Those of them that nobody was told of.
+    pub applied_unacknowledged: Spread,
+    /// Writes that were acknowledged and not there.
+    pub acknowledged_lost: Spread,
+    /// Writes handed to the library, over all trials.
+    pub all_sent: u64,
+    /// Writes that it said to be done, over all trials.
+    pub all_acknowledged: u64,
+    /// Writes that were there afterwards, over all trials.
+    pub all_applied: u64,
+    /// Those of them that nobody was told of, over all trials.
+    pub all_applied_unacknowledged: u64,
+    /// Writes that were acknowledged and not there, over all trials.
+    pub all_lost: u64,
+    /// Keys that held another value, over all trials.
+    pub all_wrong: u64,
+    /// Writes that were there and were never sent, over all trials.
+    pub all_beyond: u64,
+    /// Batches of a transaction that were there in part, over all trials.
+    pub all_torn: u64,
+    /// Trials in which an acknowledged write was lost.
+    pub trials_with_loss: u32,
+    /// Their share,
+    pub loss_share: f64,
+    /// and the ends of its 95% interval.
+    pub loss_low: f64,
+    /// Upper end.
+    pub loss_high: f64,
+    /// What was seen and cannot be, if the store does what its settings promise.
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// What cannot be, and was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contradiction {
+    /// Acknowledged writes were lost that should have outlived the fault.
+    Lost,
+    /// Writes were there that should have been gone.
+    Survived,
+    /// Of a transaction a part was there.
+    Torn,
+    /// Keys held another value than the one written.
+    Wrong,
+    /// Writes were there that were never sent.
+    Beyond,
 }

@@ -10,6 +10,7 @@ pub mod calibration;
 pub mod contract;
 pub mod curve;
 pub mod experiment;
+pub mod fault;
 pub mod fidelity;
 pub mod histogram;
 pub mod machine;

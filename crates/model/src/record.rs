@@ -1,6 +1,7 @@
 //! What is kept of a run: the archive's nouns.
 
 use crate::contract::{Carried, Gap, GapTotals, Lateness, Redirects, outcome};
+use crate::fault::FaultRecord;
 use crate::histogram::Histogram;
 use crate::machine::MachineState;
 use crate::names::{Op, Placement};
@@ -175,6 +176,9 @@ pub struct TrialRecord {
     pub phases: Vec<PhaseRecord>,
     /// What could mislead in it.
     pub warnings: Vec<Warning>,
+    /// What a fault in the middle of it left, where one struck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultRecord>,
 }
 
 impl TrialRecord {

@@ -15,6 +15,7 @@
 
 mod crosscheck;
 mod curves;
+mod faults;
 mod figures;
 mod holm;
 mod knee;
@@ -56,6 +57,17 @@ pub fn analyse(
     looks: &[u32],
     is_final: bool,
 ) -> Analysis {
+    if let Some(faults) = experiment
+        .faults
+        .as_ref()
+        .filter(|_| experiment.is_of_faults())
+    {
+        return Analysis {
+            void_trials: trials.iter().filter(|t| !t.is_valid()).count() as u32,
+            faults: faults::rows(faults, trials),
+            ..Analysis::default()
+        };
+    }
     let mut tables = Tables::default();
     analyse_with(
         &mut tables,
@@ -91,6 +103,7 @@ fn analyse_with(
         terms,
         curves: curves::curves(&figures),
         comparisons,
+        faults: Vec::new(),
     }
 }
 

@@ -82,6 +82,7 @@ impl TrialRunner for Fake<'_> {
             },
             phases: vec![phase((self.wall_ns)(&plan.contestant) + noise)],
             warnings: Vec::new(),
+            fault: None,
         })
     }
 }

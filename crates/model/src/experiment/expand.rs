@@ -8,6 +8,7 @@ use paths::{baseline, projection, published, variants};
 use phases::phases;
 use recipes::{keys, values};
 
+use super::faults::faults;
 use super::text::ExperimentText;
 use super::{Experiment, LOOKS};
 use crate::metric::Metric;
@@ -43,7 +44,12 @@ impl Source<'_> {
         format!("{}:{line}:{column}", self.file)
     }
 
-    fn bad(&self, span: Range<usize>, what: impl Into<String>, next: impl Into<String>) -> Problem {
+    pub(super) fn bad(
+        &self,
+        span: Range<usize>,
+        what: impl Into<String>,
+        next: impl Into<String>,
+    ) -> Problem {
         Problem::new(Kind::Usage, what)
             .at(self.place(span))
             .next(next)
@@ -56,6 +62,11 @@ pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment> {
         return Err(Problem::new(Kind::Usage, "an experiment of over 1 MiB is not read").at(file));
     }
     let raw: ExperimentText = toml::from_str(text).map_err(|e| syntax(&source, &e))?;
+    let faults = raw
+        .faults
+        .as_ref()
+        .map(|raw| faults(&source, raw))
+        .transpose()?;
     let phases = phases(&source, &raw)?;
     let variants = variants(&source, &raw)?;
     let baseline = baseline(&source, &raw, &variants)?;
@@ -88,6 +99,7 @@ pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment> {
         workload,
         published,
         projection,
+        faults,
         text: text.to_owned(),
     })
 }

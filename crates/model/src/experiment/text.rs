@@ -2,6 +2,7 @@
 //! page is made from this file's comments. An unknown key is an error.
 
 use super::shapes::{Arrivals, DistributionText, SizeText};
+use crate::fault::FaultKind;
 use crate::names::{Op, Placement};
 use crate::workload::{Generate, KeyRecipe, ValueRecipe};
 use serde::{Deserialize, Serialize};
@@ -63,6 +64,8 @@ pub struct ExperimentText {
     pub published: Vec<Spanned<PublishedText>>,
     /// The published projection: what a difference was said to mean a day.
     pub projection: Option<Spanned<ProjectionText>>,
+    /// What `roundtrip faults` does. An experiment may have it beside its phases, or alone.
+    pub faults: Option<Spanned<FaultsText>>,
 }
 
 /// A value, or a list of them.
@@ -287,4 +290,41 @@ pub struct ProjectionText {
     pub published_saved_s: f64,
     /// The projection in a sentence, as it was published.
     pub source: String,
+}
+
+/// `[faults]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultsText {
+    /// `set` or `insert`: write i is of key i with value i.
+    pub op: Spanned<Op>,
+    /// Writes of a trial, in the middle of which a fault strikes.
+    pub count: Spanned<u64>,
+    /// Trials of each variant and kind of fault; 50 unless said.
+    pub trials: Option<Spanned<u32>>,
+    /// Length of a value; 100 unless said.
+    pub value_bytes: Option<Spanned<u32>>,
+    /// What strikes: `client` (its process is killed), `server` (every server is killed and started
+    /// again on its data), `connection` (it is cut, and no new one can be made); all unless said.
+    pub kinds: Option<Spanned<Vec<FaultKind>>>,
+    /// The variants.
+    #[serde(default)]
+    pub variant: Vec<Spanned<FaultVariantText>>,
+}
+
+/// `[[faults.variant]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultVariantText {
+    /// Its name; the client's unless said.
+    pub name: Option<String>,
+    /// Language and library.
+    pub client: String,
+    /// The store.
+    pub store: String,
+    /// Options of the client and of the server: `depth`, `transaction`, `appendonly`, ...
+    #[serde(default)]
+    pub options: BTreeMap<String, OptionValue>,
+    /// What strikes it; the kinds of `[faults]` unless said.
+    pub kinds: Option<Spanned<Vec<FaultKind>>>,
 }

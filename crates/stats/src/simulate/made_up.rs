@@ -105,5 +105,6 @@ pub(super) fn trial(block: u32, position: usize, variant: &str, seconds: f64) ->
             samples: Vec::new(),
         }],
         warnings: Vec::new(),
+        fault: None,
     }
 }

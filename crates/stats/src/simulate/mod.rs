@@ -89,6 +89,7 @@ impl Scenario {
             workload: workload(),
             published: Vec::new(),
             projection: None,
+            faults: None,
             text: String::new(),
         }
     }

@@ -73,6 +73,7 @@ pub fn trial(block: u32, variant: &str, phases: Vec<PhaseRecord>) -> TrialRecord
         validity: Validity::Valid,
         phases,
         warnings: Vec::new(),
+        fault: None,
     }
 }
 

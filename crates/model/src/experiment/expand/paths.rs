@@ -21,7 +21,7 @@ pub(super) fn variants(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<
     if let Some(matrix) = &raw.matrix {
         variants.extend(product(matrix.get_ref(), &source.place(matrix.span())));
     }
-    if variants.is_empty() || variants.len() > MAX_VARIANTS {
+    if (variants.is_empty() && !has_only_faults(raw)) || variants.len() > MAX_VARIANTS {
         let what = format!(
             "{} variants are not between 1 and {MAX_VARIANTS}",
             variants.len()
@@ -53,6 +53,11 @@ pub(super) fn variants(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<
         }
     }
     Ok(variants)
+}
+
+/// Whether there is nothing to compare, and need not be.
+pub(super) fn has_only_faults(raw: &ExperimentText) -> bool {
+    raw.faults.is_some() && raw.phase.is_empty() && raw.variant.is_empty() && raw.matrix.is_none()
 }
 
 fn variant(source: &Source<'_>, spanned: &Spanned<VariantText>) -> Variant {
@@ -151,7 +156,10 @@ pub(super) fn baseline(
     variants: &[Variant],
 ) -> Result<String> {
     let Some(name) = &raw.baseline else {
-        return Ok(variants[0].name.clone());
+        // Faults alone compare nothing.
+        return Ok(variants
+            .first()
+            .map_or_else(String::new, |v| v.name.clone()));
     };
     if variants.iter().any(|v| v.name == *name.get_ref()) {
         return Ok(name.get_ref().clone());

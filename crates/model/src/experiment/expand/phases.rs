@@ -1,5 +1,6 @@
 //! The part of an experiment that says what is done, how often and when.
 
+use super::paths::has_only_faults;
 use super::{MAX_COUNT, Source};
 use crate::experiment::shapes::Arrivals;
 use crate::experiment::text::{ExperimentText, PhaseText};
@@ -20,7 +21,7 @@ const MAX_KEYS_PER_OP: u32 = 1000;
 const MAX_RATE_PER_S: f64 = 100e6;
 
 pub(super) fn phases(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<Phase>> {
-    if raw.phase.is_empty() || raw.phase.len() > MAX_PHASES {
+    if (raw.phase.is_empty() && !has_only_faults(raw)) || raw.phase.len() > MAX_PHASES {
         let what = format!(
             "{} phases are not between 1 and {MAX_PHASES}",
             raw.phase.len()
