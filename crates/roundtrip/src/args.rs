@@ -100,12 +100,26 @@ pub struct FidelityArgs {
 /// `inspect`
 #[derive(Args)]
 #[command(after_help = "\
+Each view says what is wrong, what it means, and what to do. It reads and never writes.
+
+What the views show:
+  display   memcached: the slab classes; Redis and MySQL: the few numbers that matter
+  stats     these numbers and everything that the server counts, by name
+  dump      memcached: every item; for Redis there is `redis-cli --rdb`, for MySQL `mysqldump`
+
+Counts and rates are averages over the server's life; --interval 10s looks twice and tells what
+happens now. Passwords come from the environment: ROUNDTRIP_REDIS_PASSWORD, ROUNDTRIP_MYSQL_USER,
+ROUNDTRIP_MYSQL_PASSWORD. For MySQL any user that can connect will do: CREATE USER 'look'@'localhost'.
+
 Examples:
   roundtrip inspect memcached://127.0.0.1:11211 stats
-  roundtrip inspect memcached://127.0.0.1:11211 display
-  roundtrip inspect memcached://127.0.0.1:11211 dump > items.txt")]
+  roundtrip inspect memcached://127.0.0.1:11211 dump > items.txt
+  roundtrip inspect redis://127.0.0.1:6379 display --interval 10s
+  roundtrip inspect mysql://look@127.0.0.1:3306 display
+  roundtrip inspect mysql://look@/run/mysqld/mysqld.sock stats --format json")]
 pub struct InspectArgs {
-    /// The server: memcached://HOST:PORT, or memcached:///PATH/OF/SOCKET
+    /// The server: memcached://HOST:PORT, redis://HOST:PORT, mysql://USER@HOST:PORT; or a socket,
+    /// as in redis:///PATH/OF/SOCKET
     pub address: String,
     /// What to look at
     #[arg(value_enum, default_value = "stats")]
@@ -124,11 +138,11 @@ pub struct InspectArgs {
 /// What to look at in a server.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum View {
-    /// The slab classes
+    /// The slab classes, or the few numbers that matter
     Display,
     /// The statistics and what they mean
     Stats,
-    /// Every item as a re-loadable `add`
+    /// Every item of a memcached as a re-loadable `add`
     Dump,
 }
 

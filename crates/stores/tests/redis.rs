@@ -230,10 +230,3 @@ fn a_password_comes_from_the_environment_and_is_never_shown() {
         "{wrong}"
     );
 }
-
-#[test]
-fn inspect_says_that_it_looks_into_memcached_only() {
-    let problem = roundtrip_stores::locate("redis://127.0.0.1:1", false).unwrap_err();
-    assert_eq!(problem.kind, Kind::Usage);
-    assert!(problem.what.contains("only into memcached"), "{problem}");
-}

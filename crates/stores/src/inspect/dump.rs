@@ -3,7 +3,7 @@
 
 use super::connect;
 use super::item::{Item, Listed, write_add, write_json};
-use super::stats::number;
+use super::figures::number;
 use crate::probe::link::{MAX_BATCH_BYTES, or_next};
 use crate::probe::memcached::Connection;
 use roundtrip_model::contract::Endpoint;

@@ -2,7 +2,7 @@
 
 pub mod link;
 pub mod memcached;
-mod redis;
+pub mod redis;
 mod socket;
 mod sqlite;
 
