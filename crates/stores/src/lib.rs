@@ -5,15 +5,18 @@
 //! only for a protocol that no probe speaks yet ([`probe`]). Nothing here measures, prints, or
 //! knows of clients, trials or experiments.
 
+pub mod artifact;
 mod attach;
 mod certificate;
 pub mod inspect;
+mod launch;
 mod log;
 pub mod manifest;
 mod options;
 mod place;
 mod probe;
 mod program;
+mod ready;
 mod sampler;
 mod start;
 mod store;

@@ -11,6 +11,12 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+mod program;
+mod quantity;
+
+pub use program::{Artifact, InstalledProgram, Program};
+pub use quantity::Quantity;
+
 /// The most servers of one store.
 const MOST_NODES: u32 = 16;
 
@@ -60,6 +66,8 @@ pub enum Protocol {
     RespCluster,
     /// A SQLite file: its rows.
     Sqlite,
+    /// That of MySQL and MariaDB: `SHOW GLOBAL STATUS`, and the rows of tables.
+    Mysql,
 }
 
 /// How the next trial gets an empty store.
@@ -117,31 +125,6 @@ pub struct Process {
     pub stop_grace_ms: u64,
 }
 
-/// Which program serves.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Program {
-    /// Roundtrip's own executable.
-    #[serde(rename = "self")]
-    Own,
-    /// A program on this machine.
-    Installed(InstalledProgram),
-}
-
-/// `[life.process.program.installed]`
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct InstalledProgram {
-    /// Names to look for, the best first.
-    pub search: Vec<String>,
-    /// Arguments that make it tell its version.
-    pub version_args: Vec<String>,
-    /// What it says then, with `{version}` where the version stands.
-    pub version: String,
-    /// The one command that installs it.
-    pub install: String,
-}
-
 /// Who a server runs as when Roundtrip runs as root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -180,36 +163,6 @@ pub struct ReportedSettings {
     /// Settings that are read from the running store: name, and the store's own name for it.
     #[serde(default)]
     pub read: BTreeMap<String, String>,
-}
-
-/// What a witness wants to know of a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Quantity {
-    /// Reads asked for.
-    Get,
-    /// Reads that found their key.
-    Hits,
-    /// Reads that found nothing.
-    Misses,
-    /// Writes.
-    Set,
-    /// Removals of a key that was there.
-    DeleteHits,
-    /// Removals of a key that was not there.
-    DeleteMisses,
-    /// Increments of a key that was there.
-    IncrHits,
-    /// Increments of a key that was not there.
-    IncrMisses,
-    /// Keys held now.
-    Items,
-    /// Bytes held now.
-    Bytes,
-    /// Items thrown away for want of memory.
-    Evictions,
-    /// Connections open now.
-    Connections,
 }
 
 impl Protocol {
@@ -279,12 +232,7 @@ impl Manifest {
         if !self.speaks.is_empty() && !self.speaks.contains(&self.protocol) {
             return Err("`speaks` does not name what the probe speaks".to_owned());
         }
-        if let Program::Installed(program) = &process.program
-            && (program.search.is_empty() || !program.version.contains("{version}"))
-        {
-            return Err("`search` is empty, or `version` does not say {version}".to_owned());
-        }
-        Ok(())
+        process.program.check()
     }
 
     /// The protocols that its clients may speak, the usual one first.
@@ -317,9 +265,13 @@ impl Manifest {
     pub fn install(&self) -> Option<&str> {
         match &self.life {
             Life::Process(Process {
-                program: Program::Installed(program),
+                program: Program::Installed(InstalledProgram { install, .. }),
                 ..
-            }) => Some(&program.install),
+            })
+            | Life::Process(Process {
+                program: Program::Artifact(Artifact { install, .. }),
+                ..
+            }) => Some(install),
             _ => None,
         }
     }

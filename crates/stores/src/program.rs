@@ -1,6 +1,7 @@
 //! Finding a store's program on this machine, and what to do when it is not there.
 
-use crate::manifest::{InstalledProgram, Life, Manifest, Program};
+use crate::artifact;
+use crate::manifest::{Life, Manifest, Program};
 use roundtrip_model::{Kind, Problem, Result};
 use roundtrip_process::{Owned, Settings};
 use std::ffi::OsString;
@@ -36,52 +37,66 @@ impl Installed {
 
 /// Looks what is there of a store.
 pub fn doctor(manifest: &Manifest, self_exe: &Path) -> Installed {
-    let own = env!("CARGO_PKG_VERSION").to_owned();
-    match &manifest.life {
-        Life::Embedded(_) => Installed {
-            program: None,
-            version: crate::store::embedded_version(manifest),
-            install: None,
-        },
-        Life::Process(process) => match &process.program {
-            Program::Own => Installed {
-                program: Some(self_exe.to_owned()),
-                version: Some(own),
+    let program = match &manifest.life {
+        Life::Embedded(_) => {
+            return Installed {
+                program: None,
+                version: crate::store::embedded_version(manifest),
                 install: None,
-            },
-            Program::Installed(wanted) => {
-                let program = search(&wanted.search, std::env::var_os("PATH"));
-                Installed {
-                    version: program.as_deref().and_then(|path| version(path, wanted)),
-                    install: program.is_none().then(|| wanted.install.clone()),
-                    program,
-                }
-            }
+            };
+        }
+        Life::Process(process) => &process.program,
+    };
+    let found = look_for(manifest, program, self_exe);
+    Installed {
+        version: match program.version() {
+            None => Some(env!("CARGO_PKG_VERSION").to_owned()),
+            Some((args, said)) => found.as_deref().and_then(|path| version(path, args, said)),
         },
+        install: manifest
+            .install()
+            .filter(|_| found.is_none())
+            .map(str::to_owned),
+        program: found,
+    }
+}
+
+/// The program that the manifest finds.
+fn look_for(manifest: &Manifest, program: &Program, self_exe: &Path) -> Option<PathBuf> {
+    match program {
+        Program::Own => Some(self_exe.to_owned()),
+        Program::Installed(wanted) => search(&wanted.search, std::env::var_os("PATH")),
+        Program::Artifact(wanted) => {
+            let folder = artifact::folder(manifest);
+            let program = folder.join(&wanted.program);
+            (artifact::is_complete(&folder) && is_executable(&program)).then_some(program)
+        }
     }
 }
 
 /// The program to start: the one that is named, or the one that the manifest finds.
 pub fn locate(
-    store: &str,
+    manifest: &Manifest,
     program: &Program,
     named: Option<&Path>,
     self_exe: &Path,
 ) -> Result<PathBuf> {
-    match (named, program) {
-        (Some(path), _) if is_executable(path) => Ok(path.to_owned()),
-        (Some(path), _) => Err(Problem::new(
+    let store = &manifest.name;
+    match named {
+        Some(path) if is_executable(path) => Ok(path.to_owned()),
+        Some(path) => Err(Problem::new(
             Kind::Missing,
             format!("{store} cannot be started: there is no such program"),
         )
         .at(path.display().to_string())
         .next("name a file that exists and can be executed")),
-        (None, Program::Own) => Ok(self_exe.to_owned()),
-        (None, Program::Installed(wanted)) => search(&wanted.search, std::env::var_os("PATH"))
-            .ok_or_else(|| {
-                Problem::new(Kind::Missing, format!("{store} is not installed"))
-                    .next(format!("install it with `{}`", wanted.install))
-            }),
+        None => look_for(manifest, program, self_exe).ok_or_else(|| {
+            let problem = Problem::new(Kind::Missing, format!("{store} is not installed"));
+            problem.next(match manifest.install() {
+                Some(install) => format!("install it with `{install}`"),
+                None => "look whether Roundtrip's own program can be executed".to_owned(),
+            })
+        }),
     }
 }
 
@@ -100,12 +115,12 @@ fn is_executable(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
-fn version(program: &Path, wanted: &InstalledProgram) -> Option<String> {
+fn version(program: &Path, args: &[String], said_then: &str) -> Option<String> {
     // A file and not a pipe: what it leaves running cannot keep us waiting.
     let mut output: File = tempfile::tempfile().ok()?;
     let mut command = Command::new(program);
     command
-        .args(&wanted.version_args)
+        .args(args)
         .stdin(Stdio::null())
         .stdout(output.try_clone().ok()?)
         .stderr(output.try_clone().ok()?);
@@ -115,7 +130,7 @@ fn version(program: &Path, wanted: &InstalledProgram) -> Option<String> {
     let mut said = Vec::new();
     let limited = output.take(MAX_VERSION_OUTPUT_BYTES);
     { limited }.read_to_end(&mut said).ok()?;
-    extract(&String::from_utf8_lossy(&said), &wanted.version)
+    extract(&String::from_utf8_lossy(&said), said_then)
 }
 
 /// What stands in `text` where the pattern has `{version}`: up to a blank, or to what follows in
@@ -134,6 +149,7 @@ fn extract(text: &str, pattern: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::manifest::InstalledProgram;
     use proptest::prelude::*;
     use std::fs;
 
@@ -172,19 +188,19 @@ mod tests {
             version: "{version}".to_owned(),
             install: "get it".to_owned(),
         };
-        let program = Program::Installed(wanted.clone());
-        let missing = locate("s", &program, None, Path::new("/self")).unwrap_err();
-        assert_eq!(missing.kind, Kind::Missing);
-        assert_eq!(missing.next_step.unwrap(), "install it with `get it`");
-        let named = Some(Path::new("/no/such/file"));
-        let missing = locate("s", &program, named, Path::new("/self")).unwrap_err();
-        assert_eq!(missing.place.unwrap(), "/no/such/file");
-
         let mut manifest = crate::find("memcached").unwrap().clone();
         let Life::Process(process) = &mut manifest.life else {
             panic!("memcached is a process");
         };
-        process.program = program;
+        process.program = Program::Installed(wanted);
+        let program = process.program.clone();
+        let missing = locate(&manifest, &program, None, Path::new("/self")).unwrap_err();
+        assert_eq!(missing.kind, Kind::Missing);
+        assert_eq!(missing.next_step.unwrap(), "install it with `get it`");
+        let named = Some(Path::new("/no/such/file"));
+        let missing = locate(&manifest, &program, named, Path::new("/self")).unwrap_err();
+        assert_eq!(missing.place.unwrap(), "/no/such/file");
+
         let found = doctor(&manifest, Path::new("/self"));
         assert_eq!((found.program, found.version), (None, None));
         assert_eq!(found.install.unwrap(), "get it");

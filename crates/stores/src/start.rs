@@ -2,30 +2,24 @@
 //! and not given out before it answers.
 
 use crate::certificate;
-use crate::log;
+use crate::launch::Launch;
 use crate::manifest::{AsRoot, Life, Manifest, Process, Protocol};
 use crate::options::{StartOptions, Transport};
 use crate::place::{MAX_SOCKET_PATH_BYTES, Place};
-use crate::probe::{ANSWER_WITHIN, Identity, join, probe};
+use crate::probe::{Identity, join};
 use crate::program;
-use crate::store::{Server, Store, StoreDir, read_settings};
+use crate::ready::{NotReady, wait_until_ready};
+use crate::store::{Server, Store, StoreDir, probe_endpoints};
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::{Kind, Problem, Result};
-use roundtrip_process::{Exit, NOBODY, Owned, Settings, free_port, is_root};
-use std::fs::File;
-use std::io::{self, ErrorKind};
+use roundtrip_process::{NOBODY, Owned, Settings, free_port, is_root};
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often a start is tried when another program takes the port first.
 const PORT_ATTEMPTS: u32 = 5;
-/// How long one question may take before the server is asked again, and looked at whether it
-/// died: another program may hold the port and be silent.
-const READY_ANSWER_WITHIN: Duration = Duration::from_millis(500);
-
 /// Starts a store and waits until it answers. It lives as long as the value and as the thread
 /// that called this: the kernel ties a child to the thread that started it.
 pub fn start(manifest: &Manifest, options: &StartOptions) -> Result<Store> {
@@ -39,12 +33,6 @@ pub fn start(manifest: &Manifest, options: &StartOptions) -> Result<Store> {
     }
 }
 
-/// Why a server is not ready.
-enum NotReady {
-    Died(Exit),
-    Late(Problem),
-}
-
 fn start_process(
     manifest: &Manifest,
     process: &Process,
@@ -52,37 +40,39 @@ fn start_process(
     next_port: &mut dyn FnMut() -> Result<u16>,
 ) -> Result<Store> {
     let program = program::locate(
-        &manifest.name,
+        manifest,
         &process.program,
         options.program.as_deref(),
         &options.self_exe,
     )?;
-    let within = options
-        .ready_within
-        .unwrap_or(Duration::from_millis(process.ready_within_ms));
-    let mut nodes = Vec::new();
+    let mut servers = Vec::new();
     let mut identity = None;
     for _ in 0..process.nodes {
-        let (server, place, node) =
-            start_node(manifest, process, options, &program, within, next_port)?;
-        nodes.push((server, place));
+        let (server, node) = start_node(manifest, process, options, &program, next_port)?;
+        servers.push(server);
         identity.get_or_insert(node);
     }
-    let endpoints: Vec<Endpoint> = nodes.iter().map(|(_, p)| p.probe_endpoint()).collect();
     if manifest.protocol.joins() {
-        join(manifest.protocol, &endpoints)?;
-        let servers = nodes.iter_mut().map(|(server, _)| &mut server.owned);
-        let mut servers: Vec<&mut Owned> = servers.collect();
-        let ready = wait_until_ready(manifest.protocol, &endpoints, &mut servers, within);
-        if let (Err(why), Some((_, place))) = (ready, nodes.first()) {
-            return Err(not_ready(manifest, &program, place, why, within));
-        }
+        join(manifest.protocol, &probe_endpoints(&servers))?;
+        wait_for_all(manifest.protocol, &mut servers)?;
     }
-    let mut asking = probe(manifest.protocol, &endpoints, ANSWER_WITHIN);
-    let settings = read_settings(manifest, asking.as_mut());
     let none = || Problem::new(Kind::Internal, "a store has no server");
     let identity = identity.ok_or_else(none)?;
-    Store::started(manifest, nodes, asking, identity, settings)
+    Store::started(manifest, servers, identity)
+}
+
+/// Waits until servers that are one store answer as one.
+pub(crate) fn wait_for_all(protocol: Protocol, servers: &mut [Server]) -> Result<()> {
+    let endpoints = probe_endpoints(servers);
+    let Some(within) = servers.first().map(|server| server.launch.ready_within) else {
+        return Ok(());
+    };
+    let mut owned: Vec<&mut Owned> = servers.iter_mut().map(|server| &mut server.owned).collect();
+    let ready = wait_until_ready(protocol, &endpoints, &mut owned, within);
+    match (ready, servers.first()) {
+        (Err(why), Some(server)) => Err(why.problem(&server.launch)),
+        _ => Ok(()),
+    }
 }
 
 /// Starts one server and waits until it answers for itself.
@@ -91,9 +81,8 @@ fn start_node(
     process: &Process,
     options: &StartOptions,
     program: &Path,
-    within: Duration,
     next_port: &mut dyn FnMut() -> Result<u16>,
-) -> Result<(Server, Place, Identity)> {
+) -> Result<(Server, Identity)> {
     for _ in 0..PORT_ATTEMPTS {
         let port = match options.transport {
             Transport::Tcp | Transport::Tls => Some(next_port()?),
@@ -103,14 +92,15 @@ fn start_node(
             1 => None,
             _ => Some(next_port()?),
         };
-        let (mut server, place) = spawn(manifest, process, options, program, [port, peer_port])?;
+        let mut server = spawn(manifest, process, options, program, [port, peer_port])?;
         let protocol = manifest.protocol.of_a_node();
-        let endpoints = [place.probe_endpoint()];
+        let endpoints = [server.launch.place.probe_endpoint()];
+        let within = server.launch.ready_within;
         match wait_until_ready(protocol, &endpoints, &mut [&mut server.owned], within) {
-            Ok(identity) => return Ok((server, place, identity)),
+            Ok(identity) => return Ok((server, identity)),
             // It does not hold the port itself any more, so whoever does took it first.
             Err(NotReady::Died(_)) if port.into_iter().chain(peer_port).any(is_taken) => {}
-            Err(why) => return Err(not_ready(manifest, program, &place, why, within)),
+            Err(why) => return Err(why.problem(&server.launch)),
         }
     }
     Err(Problem::new(
@@ -129,7 +119,7 @@ fn spawn(
     options: &StartOptions,
     program: &Path,
     [port, peer_port]: [Option<u16>; 2],
-) -> Result<(Server, Place)> {
+) -> Result<Server> {
     let run_as = (process.as_root == AsRoot::Nobody && is_root()).then_some(NOBODY);
     let dir = StoreDir::make(options.dir, &manifest.name, run_as)?;
     let place = Place {
@@ -148,39 +138,31 @@ fn spawn(
             args
         }
     };
-    let failed = |e: io::Error| {
-        Problem::new(
-            Kind::Failed,
-            format!("{} cannot be started: {e}", manifest.name),
-        )
-        .at(program.display().to_string())
-        .next("look whether the program can be executed, and whether the disk is full")
-    };
-    let log = File::create(place.log()).map_err(failed)?;
-    let mut command = Command::new(program);
-    command
-        .args(process.args.iter().chain(listen).map(|arg| place.fill(arg)))
-        .args(&options.extra_args)
-        .current_dir(&place.dir)
-        .stdin(Stdio::null())
-        .stdout(log.try_clone().map_err(failed)?)
-        .stderr(log);
-    let settings = Settings {
-        cpus: options.cpus.clone(),
-        run_as,
-    };
-    let owned = Owned::spawn(&mut command, &settings).map_err(failed)?;
-    let grace = Duration::from_millis(process.stop_grace_ms);
-    let log = place.log();
-    Ok((
-        Server {
-            owned,
-            grace,
-            log,
-            dir,
+    let launch = Launch {
+        store: manifest.name.clone(),
+        program: program.to_owned(),
+        args: process
+            .args
+            .iter()
+            .chain(listen)
+            .map(|arg| place.fill(arg))
+            .chain(options.extra_args.iter().cloned())
+            .collect(),
+        settings: Settings {
+            cpus: options.cpus.clone(),
+            run_as,
         },
+        ready_within: options
+            .ready_within
+            .unwrap_or(Duration::from_millis(process.ready_within_ms)),
         place,
-    ))
+    };
+    Ok(Server {
+        owned: launch.spawn()?,
+        launch,
+        grace: Duration::from_millis(process.stop_grace_ms),
+        dir,
+    })
 }
 
 /// The arguments of a transport that puts a socket into the private directory.
@@ -206,68 +188,8 @@ fn socket_args<'p>(
     Ok(args)
 }
 
-fn wait_until_ready(
-    protocol: Protocol,
-    endpoints: &[Endpoint],
-    servers: &mut [&mut Owned],
-    within: Duration,
-) -> std::result::Result<Identity, NotReady> {
-    let mut asking = probe(protocol, endpoints, READY_ANSWER_WITHIN);
-    let start = Instant::now();
-    let mut pause = Duration::from_millis(1);
-    let internal = |e: io::Error| {
-        NotReady::Late(Problem::new(
-            Kind::Internal,
-            format!("a server cannot be awaited: {e}"),
-        ))
-    };
-    loop {
-        let answer = asking.identify();
-        for owned in &mut *servers {
-            if let Some(exit) = owned.try_wait().map_err(internal)? {
-                return Err(NotReady::Died(exit));
-            }
-        }
-        let is_one = |pid| servers.iter().any(|owned| owned.pid() == pid);
-        let problem = match answer {
-            Ok(identity) if identity.pid.is_none_or(is_one) => {
-                return Ok(identity);
-            }
-            Ok(_) => Problem::new(Kind::Failed, "another server answers there"),
-            Err(problem) => problem,
-        };
-        if start.elapsed() >= within {
-            return Err(NotReady::Late(problem));
-        }
-        sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
-    }
-}
-
 fn is_taken(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err_and(|e| e.kind() == ErrorKind::AddrInUse)
-}
-
-fn not_ready(
-    manifest: &Manifest,
-    program: &Path,
-    place: &Place,
-    why: NotReady,
-    within: Duration,
-) -> Problem {
-    let name = &manifest.name;
-    let what = match why {
-        NotReady::Died(exit) => format!("{name} {} before it was ready", exit.in_words()),
-        NotReady::Late(last) => format!(
-            "{name} was not ready within {:.1} s: {}",
-            within.as_secs_f64(),
-            last.what
-        ),
-    };
-    Problem::new(Kind::Failed, what)
-        .at(program.display().to_string())
-        .next("look at its last words; start the program by hand to see whether it works at all")
-        .with_log(log::tail(&place.log()))
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! A store that can be used: started by Roundtrip, embedded in the client, or somebody's own.
 
+use crate::launch::Launch;
 use crate::log;
 use crate::manifest::{Manifest, Quantity};
 use crate::place::Place;
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+mod restart;
 
 /// A directory of one start of a store, gone when dropped.
 pub(crate) struct StoreDir(PathBuf);
@@ -44,10 +47,23 @@ impl Drop for StoreDir {
 /// process, then its directory.
 pub(crate) struct Server {
     pub owned: Owned,
+    pub launch: Launch,
     pub grace: Duration,
-    pub log: PathBuf,
     #[allow(dead_code, reason = "kept for its end")]
     pub dir: StoreDir,
+}
+
+impl Server {
+    /// Its last words.
+    fn log_tail(&self) -> String {
+        log::tail(&self.launch.place.log())
+    }
+}
+
+/// Where a probe asks: every server.
+pub(crate) fn probe_endpoints(servers: &[Server]) -> Vec<Endpoint> {
+    let places = servers.iter().map(|server| &server.launch.place);
+    places.map(Place::probe_endpoint).collect()
 }
 
 enum Holding {
@@ -76,24 +92,21 @@ impl Store {
     /// A store of servers of which clients go to the first, and the probe to all.
     pub(crate) fn started(
         manifest: &Manifest,
-        nodes: Vec<(Server, Place)>,
-        probe: Box<dyn Probe>,
+        servers: Vec<Server>,
         identity: Identity,
-        settings: BTreeMap<String, String>,
     ) -> Result<Store> {
         let none = || Problem::new(Kind::Internal, "a store has no server");
-        let endpoint = nodes.first().map(|(_, place)| place.endpoint());
+        let endpoint = servers.first().map(|server| server.launch.place.endpoint());
+        let probe_endpoints = probe_endpoints(&servers);
+        let mut probe = probe(manifest.protocol, &probe_endpoints, ANSWER_WITHIN);
         Ok(Store {
             manifest: manifest.clone(),
             endpoint: endpoint.ok_or_else(none)?,
-            probe_endpoints: nodes
-                .iter()
-                .map(|(_, place)| place.probe_endpoint())
-                .collect(),
+            settings: read_settings(manifest, probe.as_mut()),
             probe,
+            probe_endpoints,
             version: identity.version,
-            settings,
-            holding: Holding::Started(nodes.into_iter().map(|(server, _)| server).collect()),
+            holding: Holding::Started(servers),
         })
     }
 
@@ -225,13 +238,13 @@ impl Store {
             Problem::new(Kind::Failed, what)
                 .at(in_words(&self.endpoint))
                 .next("look at its last words and at the kernel's log (memory may have run out)")
-                .with_log(log::tail(&server.log)),
+                .with_log(server.log_tail()),
         )
     }
 
     /// The last words of its servers; empty where there are none.
     pub fn log_tail(&self) -> String {
-        let tails = self.servers().iter().map(|server| log::tail(&server.log));
+        let tails = self.servers().iter().map(Server::log_tail);
         tails.collect::<Vec<_>>().join("\n")
     }
 

@@ -12,9 +12,7 @@ pub fn run(args: &InspectArgs) -> Result<()> {
     let target = inspect::locate(&args.address, args.allow_remote)?;
     let at = &target.endpoint;
     match (target.server, args.view) {
-        (Server::Memcached, View::Display) => {
-            tell(args, &inspect::display(at)?, text::slabs)
-        }
+        (Server::Memcached, View::Display) => tell(args, &inspect::display(at)?, text::slabs),
         (Server::Memcached, View::Stats) => {
             tell(args, &inspect::stats(at, args.interval)?, text::stats)
         }

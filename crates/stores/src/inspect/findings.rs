@@ -1,7 +1,7 @@
 //! What is wrong with a server, in sentences: what was counted, and what to do.
 
-use super::slabs::SlabTable;
 use super::figures::{ENOUGH_READS, LOW_HIT_RATIO, NEARLY_FULL, Statistics, number};
+use super::slabs::SlabTable;
 use super::stats::Meaning;
 
 /// A sentence for everything that is wrong.

@@ -17,8 +17,8 @@ mod target;
 pub mod text;
 
 pub use dump::{DumpSummary, dump, dump_json};
-pub use slabs::{SlabClass, SlabTable, display};
 pub use figures::{Look, Statistics, Window};
+pub use slabs::{SlabClass, SlabTable, display};
 pub use stats::{Meaning, ServerStats, stats};
 pub use target::{Server, Target, locate};
 

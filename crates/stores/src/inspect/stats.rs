@@ -1,7 +1,7 @@
 //! A server's statistics, and what they mean.
 
-use super::slabs::{self, SlabTable};
 use super::figures::{Looks, Statistics, Window, as_numbers, grew, number, ratio};
+use super::slabs::{self, SlabTable};
 use super::{connect, findings};
 use roundtrip_model::Result;
 use roundtrip_model::contract::Endpoint;

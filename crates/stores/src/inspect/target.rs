@@ -45,10 +45,11 @@ pub fn locate(url: &str, allow_remote: bool) -> Result<Target> {
     let (scheme, rest) = url
         .split_once("://")
         .ok_or_else(|| bad("that is not the address of a server"))?;
-    let (server, scheme, default_port) = SCHEMES
-        .into_iter()
-        .find(|(_, name, _)| *name == scheme)
-        .ok_or_else(|| bad("`inspect` does not look into a server of that kind"))?;
+    let (server, scheme, default_port) =
+        SCHEMES
+            .into_iter()
+            .find(|(_, name, _)| *name == scheme)
+            .ok_or_else(|| bad("`inspect` does not look into a server of that kind"))?;
     let (user, rest) = match rest.rsplit_once('@') {
         // A path may hold the character too.
         Some((user, rest)) if !user.starts_with('/') => (Some(user_of(user, server)?), rest),
@@ -83,7 +84,11 @@ fn user_of(user: &str, server: Server) -> Result<String> {
 
 fn forms() -> String {
     let form = |(server, scheme, _)| {
-        let user = if server == Server::Mysql { "[USER@]" } else { "" };
+        let user = if server == Server::Mysql {
+            "[USER@]"
+        } else {
+            ""
+        };
         format!("{scheme}://{user}HOST:PORT or {scheme}://{user}/PATH/OF.SOCKET")
     };
     format!("write {}", SCHEMES.map(form).join(", or "))

@@ -1,7 +1,7 @@
 //! Slab table and statistics as text of at most 80 columns, in memcached-tool's columns. Pure.
 
-use super::slabs::{SlabClass, SlabTable};
 use super::figures::{Look, Statistics, Window};
+use super::slabs::{SlabClass, SlabTable};
 use super::stats::{Meaning, ServerStats};
 use std::fmt::Write;
 

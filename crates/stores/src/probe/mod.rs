@@ -2,6 +2,7 @@
 
 pub mod link;
 pub mod memcached;
+mod mysql;
 pub mod redis;
 mod socket;
 mod sqlite;
@@ -59,6 +60,7 @@ pub fn probe(
         Protocol::Memcached => Box::new(memcached::MemcachedProbe::new(endpoint, answer_within)),
         Protocol::Resp => Box::new(redis::RedisProbe::new(endpoint, answer_within)),
         Protocol::RespCluster => Box::new(redis::ClusterProbe::new(endpoints, answer_within)),
+        Protocol::Mysql => Box::new(mysql::MysqlProbe::new(endpoint, answer_within)),
         Protocol::Sqlite => Box::new(sqlite::SqliteProbe::new(endpoint)),
     }
 }

@@ -73,7 +73,12 @@ impl RedisProbe {
 
 impl Probe for RedisProbe {
     fn identify(&mut self) -> Result<Identity> {
-        let info = self.ask(|connection| connection.info("server"))?;
+        let info = self.ask(|connection| connection.info("all"))?;
+        // It answers this while it still reads its log, and refuses everything else.
+        if info.text("loading") == Some("1") {
+            let what = "redis is still loading what it kept on disk";
+            return Err(Problem::new(Kind::Failed, what).next("wait until it has"));
+        }
         // What took Redis' place keeps its old version number there for old clients.
         let version = info.text("valkey_version").or(info.text("redis_version"));
         Ok(Identity {
@@ -199,11 +204,7 @@ impl Connection {
 
     /// What is read from the answer to a question; `None` where the server does not give one: it
     /// is of another version, or the user may not ask.
-    pub fn told<T>(
-        &mut self,
-        words: &[&str],
-        read: impl Fn(&Reply<'_>) -> T,
-    ) -> Result<Option<T>> {
+    pub fn told<T>(&mut self, words: &[&str], read: impl Fn(&Reply<'_>) -> T) -> Result<Option<T>> {
         self.send(words)?;
         self.0.receive(words[0], |bytes| {
             Reply::parse(bytes, &LIMITS).map(|reply| reply.error().is_none().then(|| read(&reply)))

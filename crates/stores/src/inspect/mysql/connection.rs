@@ -96,7 +96,12 @@ fn text(row: &Row, column: usize) -> Option<String> {
         Value::Bytes(bytes) => {
             let text = String::from_utf8_lossy(bytes);
             let is_plain = |c: &char| !c.is_control();
-            Some(text.chars().filter(is_plain).take(MAX_VALUE_CHARS).collect())
+            Some(
+                text.chars()
+                    .filter(is_plain)
+                    .take(MAX_VALUE_CHARS)
+                    .collect(),
+            )
         }
         Value::Int(number) => Some(number.to_string()),
         Value::UInt(number) => Some(number.to_string()),
@@ -110,7 +115,9 @@ fn cannot_connect(error: &Error, user: &str, has_password: bool) -> Problem {
     match error {
         Error::MySqlError(said) if ACCESS_DENIED.contains(&said.code) => {
             let what = match has_password {
-                true => format!("MySQL does not take the password of `{user}`, or has no such user"),
+                true => {
+                    format!("MySQL does not take the password of `{user}`, or has no such user")
+                }
                 false => format!("MySQL wants a password of `{user}`, or has no such user"),
             };
             Problem::new(Kind::Refused, what).next(format!(
@@ -143,5 +150,10 @@ fn cannot_connect(error: &Error, user: &str, has_password: bool) -> Problem {
 
 fn in_short(error: &Error) -> String {
     let is_plain = |c: &char| !c.is_control();
-    error.to_string().chars().filter(is_plain).take(300).collect()
+    error
+        .to_string()
+        .chars()
+        .filter(is_plain)
+        .take(300)
+        .collect()
 }

@@ -229,15 +229,47 @@ mod tests {
     #[test]
     fn each_trouble_has_one_sentence_with_its_figures_and_a_next_step() {
         for (name, value, said) in [
-            ("Innodb_buffer_pool_reads", "1100", "Only 98.9% of 100000 reads of pages"),
-            ("Innodb_buffer_pool_wait_free", "3", "waited 3 times for a free page"),
-            ("Innodb_buffer_pool_pages_dirty", "750", "75.0% of the buffer pool"),
-            ("Innodb_log_waits", "4", "waited 4 times for room in the buffer of the log"),
-            ("Connection_errors_max_connections", "2", "refused 2 connections"),
+            (
+                "Innodb_buffer_pool_reads",
+                "1100",
+                "Only 98.9% of 100000 reads of pages",
+            ),
+            (
+                "Innodb_buffer_pool_wait_free",
+                "3",
+                "waited 3 times for a free page",
+            ),
+            (
+                "Innodb_buffer_pool_pages_dirty",
+                "750",
+                "75.0% of the buffer pool",
+            ),
+            (
+                "Innodb_log_waits",
+                "4",
+                "waited 4 times for room in the buffer of the log",
+            ),
+            (
+                "Connection_errors_max_connections",
+                "2",
+                "refused 2 connections",
+            ),
             ("Threads_connected", "90", "90 of 100 connections"),
-            ("Aborted_connects", "10", "10 of 1000 attempts to connect failed"),
-            ("Aborted_clients", "10", "10 of 1000 connections ended without a word"),
-            ("Slow_queries", "5", "5 statements took longer than 10.000000 s"),
+            (
+                "Aborted_connects",
+                "10",
+                "10 of 1000 attempts to connect failed",
+            ),
+            (
+                "Aborted_clients",
+                "10",
+                "10 of 1000 connections ended without a word",
+            ),
+            (
+                "Slow_queries",
+                "5",
+                "5 statements took longer than 10.000000 s",
+            ),
             ("Innodb_deadlocks", "6", "6 transactions were rolled back"),
         ] {
             let fields: Vec<_> = HEALTHY.into_iter().chain([(name, value)]).collect();
@@ -265,7 +297,10 @@ mod tests {
         let fields = [("log_bin", "ON"), ("innodb_flush_log_at_trx_commit", "2")];
         let (found, notes) = found(&fields, Some(plugin));
         assert!(found[0].contains("does not answer on port 5"), "{found:?}");
-        assert!(notes[1].contains("a crash of the machine loses"), "{notes:?}");
+        assert!(
+            notes[1].contains("a crash of the machine loses"),
+            "{notes:?}"
+        );
         assert!(notes[2].contains("innodb_api_enable_binlog"), "{notes:?}");
     }
 }

@@ -199,7 +199,10 @@ impl Told for Meaning {
             ("over", window(self.window)),
             ("statements a second", known(rate(self.queries_per_s))),
             ("buffer pool", known(pool.bytes.map(size))),
-            ("its hit ratio", known(of(percent(pool.hit_ratio), pool_reads))),
+            (
+                "its hit ratio",
+                known(of(percent(pool.hit_ratio), pool_reads)),
+            ),
             ("its dirty pages", known(percent(pool.dirty_ratio))),
             ("rows read", known(count(rows.read))),
             ("rows written", changed.join(", ")),

@@ -20,7 +20,9 @@ use std::time::Duration;
 pub fn stats(target: &Target, interval: Option<Duration>) -> Result<Look<Meaning>> {
     let mut connection = Connection::open(target)?;
     let variables = connection.pairs("SHOW GLOBAL VARIABLES")?;
-    let looks = Looks::take(interval, "Uptime", || connection.pairs("SHOW GLOBAL STATUS"))?;
+    let looks = Looks::take(interval, "Uptime", || {
+        connection.pairs("SHOW GLOBAL STATUS")
+    })?;
     let plugin = plugin::read(&mut connection, &target.endpoint, &variables)?;
     let mut meaning = Meaning::of(&looks, &variables, plugin);
     let mut statistics = looks.now.clone();

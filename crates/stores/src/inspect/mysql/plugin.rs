@@ -53,7 +53,9 @@ pub fn read(
         return Ok(None);
     };
     let options = variables.get("daemon_memcached_option");
-    let port = options.and_then(|text| port_of(text)).unwrap_or(DEFAULT_PORT);
+    let port = options
+        .and_then(|text| port_of(text))
+        .unwrap_or(DEFAULT_PORT);
     let counted = ask(server, port);
     let statistics = counted.unwrap_or_default();
     let gets = number(&statistics, "cmd_get");

@@ -119,12 +119,16 @@ mod tests {
 
     #[test]
     fn nodes_and_their_slots_are_read() {
-        let info = "cluster_state:fail\r\ncluster_slots_assigned:16384\r\ncluster_slots_ok:10923\r\n";
+        let info =
+            "cluster_state:fail\r\ncluster_slots_assigned:16384\r\ncluster_slots_ok:10923\r\n";
         let nodes = "a 127.0.0.1:7001@17001 myself,master - 0 0 1 connected 0-5460 [93->-b]\n\
             b 127.0.0.1:7002@17002,name master,fail? - 0 0 2 connected 5461-10922 5\n\
             c 127.0.0.1:7003@17003 slave a 0 0 3 disconnected\nnonsense\n";
         let cluster = Cluster::parse(info, nodes);
-        assert_eq!((cluster.state.as_str(), cluster.slots_missing()), ("fail", 5461));
+        assert_eq!(
+            (cluster.state.as_str(), cluster.slots_missing()),
+            ("fail", 5461)
+        );
         let facts = |n: &Node| (n.role.clone(), n.asked, n.reachable, n.slots);
         let all: Vec<_> = cluster.nodes.iter().map(facts).collect();
         let expected = [
@@ -132,7 +136,8 @@ mod tests {
             ("master", false, false, 5463),
             ("slave", false, false, 0),
         ];
-        let owned = expected.map(|(role, asked, there, slots)| (role.to_owned(), asked, there, slots));
+        let owned =
+            expected.map(|(role, asked, there, slots)| (role.to_owned(), asked, there, slots));
         assert_eq!(all, owned);
         assert_eq!(cluster.nodes[0].address, "127.0.0.1:7001");
     }

@@ -253,19 +253,53 @@ mod tests {
     #[test]
     fn each_trouble_has_one_sentence_with_its_figures_and_a_next_step() {
         for (trouble, said) in [
-            (vec![("evicted_keys", "25")], "threw 25 keys away before their time since it started (2.5 a second)"),
-            (vec![("keyspace_hits", "799"), ("keyspace_misses", "201")], "Only 79.9% of 1000 reads"),
-            (vec![("used_memory", "90000000")], "90.0% full: new keys will push old ones out"),
-            (vec![("used_memory", "95000000"), ("maxmemory_policy", "noeviction")], "95.0% full: new writes will be refused"),
+            (
+                vec![("evicted_keys", "25")],
+                "threw 25 keys away before their time since it started (2.5 a second)",
+            ),
+            (
+                vec![("keyspace_hits", "799"), ("keyspace_misses", "201")],
+                "Only 79.9% of 1000 reads",
+            ),
+            (
+                vec![("used_memory", "90000000")],
+                "90.0% full: new keys will push old ones out",
+            ),
+            (
+                vec![
+                    ("used_memory", "95000000"),
+                    ("maxmemory_policy", "noeviction"),
+                ],
+                "95.0% full: new writes will be refused",
+            ),
             (vec![("connected_clients", "90")], "90 of 100 clients"),
             (vec![("rejected_connections", "3")], "turned 3 clients away"),
-            (vec![("mem_fragmentation_ratio", "1.60")], "1.60 bytes for each byte in use: memory is fragmented"),
+            (
+                vec![("mem_fragmentation_ratio", "1.60")],
+                "1.60 bytes for each byte in use: memory is fragmented",
+            ),
             (vec![("mem_fragmentation_ratio", "0.50")], "swapped out"),
-            (vec![("rdb_last_bgsave_status", "err")], "failed to make a snapshot"),
-            (vec![("aof_enabled", "1"), ("aof_last_write_status", "err"), ("aof_last_bgrewrite_status", "ok")], "append-only file"),
-            (vec![("master_link_status", "down")], "does not reach its master"),
+            (
+                vec![("rdb_last_bgsave_status", "err")],
+                "failed to make a snapshot",
+            ),
+            (
+                vec![
+                    ("aof_enabled", "1"),
+                    ("aof_last_write_status", "err"),
+                    ("aof_last_bgrewrite_status", "ok"),
+                ],
+                "append-only file",
+            ),
+            (
+                vec![("master_link_status", "down")],
+                "does not reach its master",
+            ),
             (vec![("loading", "1")], "still reading its data"),
-            (vec![("errorstat_OOM", "count=4")], "refused 4 commands for want of memory"),
+            (
+                vec![("errorstat_OOM", "count=4")],
+                "refused 4 commands for want of memory",
+            ),
         ] {
             let fields: Vec<_> = HEALTHY.into_iter().chain(trouble).collect();
             let found = found(&fields);
@@ -297,7 +331,10 @@ mod tests {
             ..Meaning::of(&looks)
         };
         let found = findings(&meaning, &looks);
-        assert!(found[0].contains("7 slow commands (over 10000 us)"), "{found:?}");
+        assert!(
+            found[0].contains("7 slow commands (over 10000 us)"),
+            "{found:?}"
+        );
         assert!(found[0].contains("a KEYS of 31000 us"), "{found:?}");
         assert!(found[1].contains("120 ms (fork)"), "{found:?}");
     }
