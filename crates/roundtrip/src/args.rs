@@ -17,6 +17,7 @@ const AFTER_HELP: &str = "\
 Start here:
   roundtrip run quickstart             nothing to install: SQLite, a cache over TCP, both
   roundtrip doctor                     what is installed, and the command for what is not
+  roundtrip setup mysql                bring a MySQL with its memcached plugin, for its study
   roundtrip calibrate                  what this machine can tell apart, in a minute
   roundtrip run php-memcached          two PHP extensions on one real memcached
   roundtrip compare php/memcache php/memcached --store memcached --op get --count 100000
@@ -61,6 +62,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Say what is installed, and the one command for what is not
     Doctor(FormatArgs),
+    /// Bring what a store needs and no package has; without a name, list what there is
+    Setup(SetupArgs),
     /// Say what this machine's measurements are worth, in a minute
     Calibrate(CalibrateArgs),
     /// List stores, clients or experiments
@@ -159,6 +162,37 @@ pub enum TextOrJson {
 #[derive(Args)]
 pub struct FormatArgs {
     /// terminal or json
+    #[arg(long, default_value = "terminal", value_enum)]
+    pub format: TextOrJson,
+}
+
+/// `setup`
+#[derive(Args)]
+#[command(after_help = "\
+It says first what it will bring, how large and where to. The archive comes through Maven (`mvn`),
+into Maven's own cache and with Maven's own mirrors and proxies; its SHA-256 is checked; what is
+needed of it is unpacked under $ROUNDTRIP_CACHE (or $XDG_CACHE_HOME/roundtrip, or
+~/.cache/roundtrip); and the program is tried. Ctrl-C stops it at any time: nothing half done is
+taken for whole, and the next call goes on. What was set up already is left as it is.
+
+Examples:
+  roundtrip setup                      what can be set up, and what is
+  roundtrip setup mysql --dry-run      what would be brought
+  roundtrip setup mysql
+  roundtrip setup mysql --again        anew, and a corrupted archive too")]
+pub struct SetupArgs {
+    /// What to set up
+    pub name: Option<String>,
+    /// Say what would be brought, and bring nothing
+    #[arg(long, requires = "name")]
+    pub dry_run: bool,
+    /// Unpack anew what is set up already; bring a corrupted archive again
+    #[arg(long, requires = "name")]
+    pub again: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// terminal or json, for the list
     #[arg(long, default_value = "terminal", value_enum)]
     pub format: TextOrJson,
 }

@@ -18,6 +18,7 @@ mod probe;
 mod program;
 mod ready;
 mod sampler;
+pub mod setup;
 mod start;
 mod store;
 
