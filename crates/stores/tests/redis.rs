@@ -4,7 +4,6 @@
 mod common;
 
 use common::{Server, store_with, tell, unix};
-use roundtrip_model::Kind;
 use roundtrip_model::contract::Endpoint;
 use roundtrip_stores::{Quantity, StartOptions, Transport, attach};
 use std::io::Write;

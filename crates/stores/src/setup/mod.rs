@@ -176,7 +176,10 @@ impl<'m> Plan<'m> {
             // The problem that led here says more than one of tidying up.
             let _ = fs::remove_dir_all(&beside);
         }
-        unpacked
+        unpacked.map_err(|problem| match problem.kind {
+            Kind::Interrupted => self.interrupted(),
+            _ => problem,
+        })
     }
 
     /// Marks what is unpacked as whole and moves it to its place.

@@ -43,8 +43,7 @@ pub fn unpack(
     for entry in &wanted {
         let unpacked = entry.unpack(&mut zip, folder, &mut done);
         unpacked.map_err(|failed| match failed {
-            Failed::Stopped => Problem::new(Kind::Interrupted, "stopped while it unpacked")
-                .next("call `roundtrip setup` again: what was brought is kept"),
+            Failed::Stopped => Problem::interrupted(),
             Failed::Bad(why) => bad(archive, &why),
             Failed::Io(e) => cannot("the archive cannot be unpacked", folder, &e),
         })?;
