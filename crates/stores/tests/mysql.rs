@@ -4,32 +4,24 @@
 
 mod common;
 
-use common::{Raw, Server, store_with};
+use common::{Raw, Server, set_up, store_with};
 use mysql::prelude::Queryable;
 use mysql::{Conn, OptsBuilder, SslOpts};
+use roundtrip_model::Secret;
 use roundtrip_model::contract::{Endpoint, Login};
 use roundtrip_model::record::Counters;
-use roundtrip_model::{Kind, Secret};
 use roundtrip_process::{PrivateDir, is_root};
-use roundtrip_stores::{Quantity, StartOptions, Transport, attach, doctor, find, start};
+use roundtrip_stores::{Quantity, StartOptions, Transport, attach, find, start};
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const BOTH: [&str; 2] = ["mysql", "mariadb"];
 
-fn is_there(name: &str) {
-    let installed = doctor(find(name).unwrap(), Path::new("/no/self"));
-    if let Some(install) = installed.install {
-        panic!("{name} is not there; get it with `{install}`");
-    }
-}
-
 fn server(name: &str, change: impl FnOnce(&mut StartOptions)) -> Server {
-    is_there(name);
+    set_up(name);
     store_with(name, |options| {
         options.memory_mb = 64;
         change(options);
@@ -579,7 +571,7 @@ fn somebody_elses_server_is_read_and_only_keys_of_ones_own_are_deleted() {
 
 #[test]
 fn a_database_without_the_table_is_told_how_to_make_it() {
-    is_there("mariadb");
+    set_up("mariadb");
     // A database of its own: that of another manifest's accounts, without the table.
     let mut manifest = find("mariadb").unwrap().clone();
     let roundtrip_stores::manifest::Life::Process(process) = &mut manifest.life else {

@@ -3,7 +3,7 @@
 
 use roundtrip_model::contract::Endpoint;
 use roundtrip_process::PrivateDir;
-use roundtrip_stores::{StartOptions, Store, Transport, find, start};
+use roundtrip_stores::{StartOptions, Store, Transport, doctor, find, start};
 use roundtrip_wire::resp::{Reply, write_command};
 use roundtrip_wire::{Limits, Parsed};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -31,6 +31,14 @@ pub fn store_with(name: &str, change: impl FnOnce(&mut StartOptions)) -> Server 
     change(&mut options);
     let store = start(find(name).unwrap(), &options).unwrap();
     Server { store, dir }
+}
+
+/// Fails with the next step where a store is not there: a test that is passed over proves nothing.
+pub fn set_up(name: &str) {
+    let installed = doctor(find(name).unwrap(), Path::new("/no/self"));
+    if let Some(install) = installed.install {
+        panic!("{name} is not there; get it with `{install}`");
+    }
 }
 
 impl Server {
