@@ -74,8 +74,9 @@ fn start_process(
         let servers = nodes.iter_mut().map(|(server, _)| &mut server.owned);
         let mut servers: Vec<&mut Owned> = servers.collect();
         let ready = wait_until_ready(manifest.protocol, &endpoints, &mut servers, within);
-        if let (Err(why), Some((_, place))) = (ready, nodes.first()) {
-            return Err(not_ready(manifest, &program, place, why, within));
+        if let Err(why) = ready {
+            let places = nodes.iter().map(|(_, place)| place);
+            return Err(not_ready(manifest, &program, places, why, within));
         }
     }
     let mut asking = probe(manifest.protocol, &endpoints, ANSWER_WITHIN);
@@ -110,7 +111,7 @@ fn start_node(
             Ok(identity) => return Ok((server, place, identity)),
             // It does not hold the port itself any more, so whoever does took it first.
             Err(NotReady::Died(_)) if port.into_iter().chain(peer_port).any(is_taken) => {}
-            Err(why) => return Err(not_ready(manifest, program, &place, why, within)),
+            Err(why) => return Err(not_ready(manifest, program, [&place], why, within)),
         }
     }
     Err(Problem::new(
@@ -248,26 +249,34 @@ fn is_taken(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err_and(|e| e.kind() == ErrorKind::AddrInUse)
 }
 
-fn not_ready(
+fn not_ready<'p>(
     manifest: &Manifest,
     program: &Path,
-    place: &Place,
+    places: impl IntoIterator<Item = &'p Place>,
     why: NotReady,
     within: Duration,
 ) -> Problem {
     let name = &manifest.name;
-    let what = match why {
-        NotReady::Died(exit) => format!("{name} {} before it was ready", exit.in_words()),
-        NotReady::Late(last) => format!(
-            "{name} was not ready within {:.1} s: {}",
-            within.as_secs_f64(),
-            last.what
-        ),
+    let usual = "look at its last words; start the program by hand to see whether it works at all";
+    let (what, next) = match why {
+        NotReady::Died(exit) => {
+            let what = format!("{name} {} before it was ready", exit.in_words());
+            (what, usual.to_owned())
+        }
+        NotReady::Late(last) => {
+            let within_s = within.as_secs_f64();
+            let what = format!("{name} was not ready within {within_s:.1} s: {}", last.what);
+            // What joins several servers knows better what to look at.
+            let next = last.next_step.filter(|_| manifest.protocol.joins());
+            (what, next.unwrap_or_else(|| usual.to_owned()))
+        }
     };
+    let places = places.into_iter();
+    let tails: Vec<String> = places.map(|place| log::tail(&place.log())).collect();
     Problem::new(Kind::Failed, what)
         .at(program.display().to_string())
-        .next("look at its last words; start the program by hand to see whether it works at all")
-        .with_log(log::tail(&place.log()))
+        .next(next)
+        .with_log(tails.join("\n"))
 }
 
 #[cfg(test)]
