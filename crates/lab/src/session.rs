@@ -239,7 +239,10 @@ pub(crate) fn with_way_on(problem: Problem, run: &RunRecord) -> Problem {
 }
 
 /// Trials of other versions must not stand in one run with those that are there.
-pub(crate) fn same_versions(run: &RunRecord, now: &std::collections::BTreeMap<String, String>) -> Result<()> {
+pub(crate) fn same_versions(
+    run: &RunRecord,
+    now: &std::collections::BTreeMap<String, String>,
+) -> Result<()> {
     let then = &run.environment.versions;
     match then
         .iter()

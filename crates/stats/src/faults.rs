@@ -210,7 +210,13 @@ mod tests {
     #[test]
     fn what_the_settings_promise_is_held_against_what_was_seen() {
         let all_kinds = |keeps, acknowledged, f: Found| {
-            let of = |kind| contradictions(kind, keeps, &[fault(kind, keeps_or(keeps), acknowledged, f)]);
+            let of = |kind| {
+                contradictions(
+                    kind,
+                    keeps,
+                    &[fault(kind, keeps_or(keeps), acknowledged, f)],
+                )
+            };
             [of(FaultKind::Client), of(FaultKind::Server)]
         };
         let (whole, nothing, part) = (found(50, 0), found(0, 0), found(40, 0));
@@ -231,11 +237,13 @@ mod tests {
 
     #[test]
     fn what_can_never_be_is_always_said() {
-        let of = |f| contradictions(
-            FaultKind::Client,
-            None,
-            &[fault(FaultKind::Client, Keeps::Disk, 50, f)],
-        );
+        let of = |f| {
+            contradictions(
+                FaultKind::Client,
+                None,
+                &[fault(FaultKind::Client, Keeps::Disk, 50, f)],
+            )
+        };
         let f = found(50, 5);
         assert_eq!(of(Found { torn: 1, ..f }), [Contradiction::Torn]);
         assert_eq!(of(Found { wrong: 1, ..f }), [Contradiction::Wrong]);

@@ -51,7 +51,11 @@ pub fn analyse(
     looks: &[u32],
     is_final: bool,
 ) -> Analysis {
-    if let Some(faults) = experiment.faults.as_ref().filter(|_| experiment.is_of_faults()) {
+    if let Some(faults) = experiment
+        .faults
+        .as_ref()
+        .filter(|_| experiment.is_of_faults())
+    {
         return Analysis {
             void_trials: trials.iter().filter(|t| !t.is_valid()).count() as u32,
             faults: faults::rows(faults, trials),

@@ -60,7 +60,10 @@ pub fn only(experiment: &Experiment, trials: Option<u32>) -> Result<Experiment> 
             .next("add a [faults] table: docs/reference/experiment.md has its keys"));
     }
     let internal = |e: String| {
-        Problem::new(Kind::Internal, format!("an experiment cannot be changed: {e}"))
+        Problem::new(
+            Kind::Internal,
+            format!("an experiment cannot be changed: {e}"),
+        )
     };
     let mut table: Table = experiment
         .text
@@ -88,7 +91,8 @@ pub fn start(
     let now = clock::unix_ms();
     let run = RunRecord {
         id: roundtrip_archive::new_run_id(now, crate::random()?),
-        experiment: experiment.name.clone(),
+        // In the list of runs it must not look like one that compares.
+        experiment: format!("{} (faults)", experiment.name),
         experiment_text: experiment.text.clone(),
         command: format!("{} --seed {seed}", wishes.command),
         seed,
@@ -148,8 +152,9 @@ fn look(
         let client = bench.host.client(&path.client)?;
         if !client.journals {
             let what = format!("`{}` keeps no journal of what it sends", path.client);
-            return Err(at(Problem::new(Kind::Usage, what)
-                .next("take a client that does, such as php/predis or php/phpredis")));
+            return Err(at(Problem::new(Kind::Usage, what).next(
+                "take a client that does, such as php/predis or php/phpredis",
+            )));
         }
         let (_, depth) = variant.travel()?;
         if depth > client.depth {
@@ -160,7 +165,10 @@ fn look(
         }
         let is_server = roundtrip_stores::find(&path.store)?.is_embedded();
         if is_server && variant.kinds.iter().any(|kind| *kind != FaultKind::Client) {
-            let what = format!("`{}` has no server that could be killed or cut off", path.store);
+            let what = format!(
+                "`{}` has no server that could be killed or cut off",
+                path.store
+            );
             return Err(at(
                 Problem::new(Kind::Usage, what).next("write kinds = [\"client\"]")
             ));

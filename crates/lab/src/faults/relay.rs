@@ -32,13 +32,14 @@ impl Relay {
     /// A relay to a TCP endpoint, and the endpoint at which it stands in that one's place.
     pub fn to(endpoint: &Endpoint) -> Result<(Relay, Endpoint)> {
         let (host, port) = match endpoint {
-            Endpoint::Tcp { host, port } | Endpoint::Tls { host, port, .. } => (host.clone(), *port),
+            Endpoint::Tcp { host, port } | Endpoint::Tls { host, port, .. } => {
+                (host.clone(), *port)
+            }
             Endpoint::Unix { .. } | Endpoint::File { .. } => {
-                return Err(Problem::new(
-                    Kind::Usage,
-                    "only a connection over TCP can be cut",
-                )
-                .next("leave `connection` out of the kinds of this variant"));
+                return Err(
+                    Problem::new(Kind::Usage, "only a connection over TCP can be cut")
+                        .next("leave `connection` out of the kinds of this variant"),
+                );
             }
         };
         let relay = Relay::start(host, port).map_err(|e| {

@@ -122,7 +122,12 @@ impl Trial<'_, '_> {
         let started = Instant::now();
         worker.go()?;
         let at_point = self.until_point(&journal, &mut worker, started)?;
-        let delay = delay_of(started.elapsed(), at_point.sent, depth, self.plan.batch_share);
+        let delay = delay_of(
+            started.elapsed(),
+            at_point.sent,
+            depth,
+            self.plan.batch_share,
+        );
         sleep(delay);
         let far = match self.plan.kind {
             FaultKind::Client => {
@@ -233,8 +238,9 @@ impl Trial<'_, '_> {
             }
             if started.elapsed() > QUIET_WITHIN {
                 let what = "the store goes on writing after its only client is gone";
-                return Err(Problem::new(Kind::Failed, what)
-                    .next("look whether another program uses it"));
+                return Err(
+                    Problem::new(Kind::Failed, what).next("look whether another program uses it")
+                );
             }
             before = now;
         }
@@ -394,7 +400,9 @@ mod tests {
     #[test]
     fn a_key_without_an_answer_is_no_key_that_is_not_there() {
         let outcomes = |list: &[(&str, u64)]| -> BTreeMap<String, u64> {
-            list.iter().map(|(name, n)| (name.to_string(), *n)).collect()
+            list.iter()
+                .map(|(name, n)| (name.to_string(), *n))
+                .collect()
         };
         let all = outcomes(&[("hit", 7), ("miss", 2), ("wrong", 1)]);
         assert_eq!(held(&all, 10).unwrap(), Held { right: 7, wrong: 1 });

@@ -44,7 +44,12 @@ impl Source<'_> {
         format!("{}:{line}:{column}", self.file)
     }
 
-    pub(super) fn bad(&self, span: Range<usize>, what: impl Into<String>, next: impl Into<String>) -> Problem {
+    pub(super) fn bad(
+        &self,
+        span: Range<usize>,
+        what: impl Into<String>,
+        next: impl Into<String>,
+    ) -> Problem {
         Problem::new(Kind::Usage, what)
             .at(self.place(span))
             .next(next)
@@ -57,7 +62,11 @@ pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment> {
         return Err(Problem::new(Kind::Usage, "an experiment of over 1 MiB is not read").at(file));
     }
     let raw: ExperimentText = toml::from_str(text).map_err(|e| syntax(&source, &e))?;
-    let faults = raw.faults.as_ref().map(|raw| faults(&source, raw)).transpose()?;
+    let faults = raw
+        .faults
+        .as_ref()
+        .map(|raw| faults(&source, raw))
+        .transpose()?;
     let phases = phases(&source, &raw)?;
     let variants = variants(&source, &raw)?;
     let baseline = baseline(&source, &raw, &variants)?;

@@ -83,7 +83,11 @@ fn machine(document: &Document) -> Vec<Fact> {
 
 fn work(document: &Document) -> Vec<Fact> {
     let experiment = &document.experiment;
-    if let Some(faults) = experiment.faults.as_ref().filter(|_| experiment.is_of_faults()) {
+    if let Some(faults) = experiment
+        .faults
+        .as_ref()
+        .filter(|_| experiment.is_of_faults())
+    {
         return work_of_faults(faults);
     }
     let workload = &experiment.workload;

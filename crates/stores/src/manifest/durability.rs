@@ -45,7 +45,10 @@ mod tests {
     fn what_is_kept_follows_from_the_options() {
         assert_eq!(keeps("memcached", &[]), Some(Keeps::Nothing));
         assert_eq!(keeps("redis", &[]), Some(Keeps::Nothing));
-        assert_eq!(keeps("redis", &[("appendonly", "no")]), Some(Keeps::Nothing));
+        assert_eq!(
+            keeps("redis", &[("appendonly", "no")]),
+            Some(Keeps::Nothing)
+        );
         let log = ("appendonly", "yes");
         assert_eq!(keeps("redis", &[log]), Some(Keeps::Kernel));
         for (policy, kept) in [

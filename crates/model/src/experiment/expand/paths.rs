@@ -164,7 +164,9 @@ pub(super) fn baseline(
 ) -> Result<String> {
     let Some(name) = &raw.baseline else {
         // Faults alone compare nothing.
-        return Ok(variants.first().map_or_else(String::new, |v| v.name.clone()));
+        return Ok(variants
+            .first()
+            .map_or_else(String::new, |v| v.name.clone()));
     };
     if variants.iter().any(|v| v.name == *name.get_ref()) {
         return Ok(name.get_ref().clone());
