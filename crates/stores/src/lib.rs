@@ -5,6 +5,7 @@
 //! only for a protocol that no probe speaks yet ([`probe`]). Nothing here measures, prints, or
 //! knows of clients, trials or experiments.
 
+mod accounts;
 pub mod artifact;
 mod attach;
 mod certificate;
@@ -14,12 +15,14 @@ mod log;
 pub mod manifest;
 mod options;
 mod place;
+mod private_file;
 mod probe;
 mod program;
 mod ready;
 mod sampler;
 mod start;
 mod store;
+mod template;
 
 pub use attach::{attach, locate};
 pub use manifest::{Manifest, Quantity, find, registry};
