@@ -28,6 +28,7 @@ pub mod plan;
 mod reconcile;
 pub mod session;
 mod steps;
+mod terms;
 mod trial;
 mod verify;
 mod watch;

@@ -1,10 +1,13 @@
 //! What is concluded from a run. Computed by `stats`, shown by `report`.
 
+use crate::curve::Curve;
 use crate::fault::{FaultKind, Keeps, Travel};
 use crate::metric::Metric;
 use crate::names::Placement;
+use crate::term::Term;
 use crate::warning::Warning;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The outcome of a comparison. METHOD.md, "Verdict".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -67,7 +70,7 @@ mod finite_or_null {
     }
 }
 
-/// A variant against the baseline, in one phase, placement and metric.
+/// A variant against its baseline, in one phase, placement and metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The phase.
@@ -76,7 +79,7 @@ pub struct Comparison {
     pub metric: Metric,
     /// The variant.
     pub variant: String,
-    /// The baseline.
+    /// The baseline that this variant is compared with.
     pub baseline: String,
     /// The placement.
     pub placement: Placement,
@@ -89,7 +92,7 @@ pub struct Comparison {
     pub p: Option<f64>,
     /// The outcome.
     pub verdict: Verdict,
-    /// The control: the baseline against itself, in the same phase, placement and metric.
+    /// The control: that baseline against itself, in the same phase, placement and metric.
     pub control: Option<RatioInterval>,
     /// Complete blocks that it rests on.
     pub blocks: u32,
@@ -125,18 +128,48 @@ pub struct PublishedRow {
     pub metric: Metric,
     /// The placement of the measured figure.
     pub placement: Placement,
-    /// What was published, in the metric's unit.
+    /// What was published, in the metric's unit; of several rounds, their median.
     pub published: f64,
+    /// The published rounds, where there are several.
+    #[serde(default)]
+    pub rounds: Vec<f64>,
     /// What was measured here: the median.
     pub measured: Option<f64>,
+    /// The smallest trial.
+    #[serde(default)]
+    pub measured_min: Option<f64>,
+    /// The largest trial.
+    #[serde(default)]
+    pub measured_max: Option<f64>,
+    /// How many trials.
+    #[serde(default)]
+    pub trials: u32,
     /// Measured over published.
     pub ratio: Option<f64>,
-    /// How many times faster than the baseline it was published to be; `None` for the baseline.
+    /// The variant's own baseline; `None` for a baseline that is compared with nothing.
+    #[serde(default)]
+    pub baseline: Option<String>,
+    /// How many times faster than its baseline it was published to be.
     pub published_speed: Option<f64>,
-    /// How many times faster than the baseline it was measured to be.
+    /// How many times faster than its baseline it was measured to be.
     pub measured_speed: Option<f64>,
-    /// Whether the same side is faster here; `None` for the baseline and where it is undecided.
+    /// Whether the same side is faster here; `None` without a baseline and where it is undecided.
     pub direction_agrees: Option<bool>,
+}
+
+/// On which terms a variant did its ops: medians over the valid trials, an op.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TermsRow {
+    /// The phase.
+    pub phase: String,
+    /// The variant, or a control.
+    pub variant: String,
+    /// The placement.
+    pub placement: Placement,
+    /// What the store did for each op, by term; a term that its store does not count is absent.
+    pub per_op: BTreeMap<Term, f64>,
+    /// How many trials.
+    pub trials: u32,
 }
 
 /// All that is concluded from a run.
@@ -152,6 +185,12 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// Published figures beside the measured ones.
     pub published: Vec<PublishedRow>,
+    /// On which terms ops were done, where stores count that.
+    #[serde(default)]
+    pub terms: Vec<TermsRow>,
+    /// Figures against factors.
+    #[serde(default)]
+    pub curves: Vec<Curve>,
     /// Warnings that come from the figures.
     pub warnings: Vec<Warning>,
     /// What faults lost, where they struck.

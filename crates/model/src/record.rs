@@ -5,6 +5,7 @@ use crate::fault::FaultRecord;
 use crate::histogram::Histogram;
 use crate::machine::MachineState;
 use crate::names::{Op, Placement};
+use crate::term::Term;
 use crate::warning::Warning;
 use crate::workload::Pace;
 use serde::{Deserialize, Serialize};
@@ -327,6 +328,9 @@ pub struct PhaseRecord {
     pub steady: Option<bool>,
     /// The store's counters before and after, by store name.
     pub witness: BTreeMap<String, Witness>,
+    /// What the store did for the phase, out of those counters, where its manifest names them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub terms: BTreeMap<Term, u64>,
     /// Counters on the way.
     pub samples: Vec<CounterSample>,
     /// What the machine did meanwhile.

@@ -55,9 +55,6 @@ pub struct Manifest {
     /// What its counters are called, by what a witness wants to know.
     #[serde(default)]
     pub witness: BTreeMap<Quantity, String>,
-    /// What of an acknowledged write it keeps when it dies. Absent: nobody says.
-    #[serde(default)]
-    pub durability: Vec<Durability>,
     /// Counters made of others: a name, and names with `+` and `-` between them. Less than 0 is 0.
     #[serde(default)]
     pub derived: BTreeMap<String, Sum>,
@@ -66,6 +63,9 @@ pub struct Manifest {
     pub doors: BTreeMap<String, Door>,
     /// The table of a store of tables where a client's keys are rows.
     pub rows: Option<Rows>,
+    /// What of an acknowledged write it keeps when it dies. Absent: nobody says.
+    #[serde(default)]
+    pub durability: Vec<Durability>,
 }
 
 /// The protocol that a store speaks.
@@ -173,7 +173,7 @@ impl Protocol {
         }
     }
 
-    /// Whether servers are put together into one store by it.
+    /// Whether servers are put together into one by it, and know of each other.
     pub fn joins(self) -> bool {
         self != self.of_a_node()
     }

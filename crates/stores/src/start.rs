@@ -198,7 +198,11 @@ fn place(
 ) -> Result<Place> {
     let has_port = options.transport != Transport::Unix;
     let port = has_port.then(&mut *next_port).transpose()?;
-    let peer_port = (process.nodes > 1).then(&mut *next_port).transpose()?;
+    let peer_port = manifest
+        .protocol
+        .joins()
+        .then(&mut *next_port)
+        .transpose()?;
     let mut doors = BTreeMap::new();
     for name in manifest.doors.keys() {
         doors.insert(name.clone(), has_port.then(&mut *next_port).transpose()?);

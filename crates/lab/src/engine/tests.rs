@@ -115,6 +115,7 @@ fn phase(wall_ns: u64) -> PhaseRecord {
         machine: None,
         slices_ns: Vec::new(),
         steady: None,
+        terms: Default::default(),
         witness: BTreeMap::new(),
         samples: Vec::new(),
     }

@@ -4,7 +4,7 @@ mod paths;
 mod phases;
 mod recipes;
 
-use paths::{baseline, published, variants};
+use paths::{baseline, projection, published, variants};
 use phases::phases;
 use recipes::{keys, values};
 
@@ -71,6 +71,7 @@ pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment> {
     let variants = variants(&source, &raw)?;
     let baseline = baseline(&source, &raw, &variants)?;
     let published = published(&source, &raw, &phases, &variants)?;
+    let projection = projection(&source, &raw, &phases, &variants)?;
     let workload = Workload {
         keys: keys(&source, &raw.keys)?,
         values: values(&source, &raw.values)?,
@@ -97,6 +98,7 @@ pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment> {
         variants,
         workload,
         published,
+        projection,
         faults,
         text: text.to_owned(),
     })

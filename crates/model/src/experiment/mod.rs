@@ -10,6 +10,7 @@ use crate::metric::Metric;
 use crate::names::Placement;
 use crate::path::Path;
 use crate::problem::Result;
+use crate::projection::PublishedProjection;
 use crate::workload::Workload;
 use faults::Faults;
 use std::borrow::Cow;
@@ -80,6 +81,8 @@ pub struct Experiment {
     pub workload: Workload,
     /// Published figures.
     pub published: Vec<Published>,
+    /// The published projection.
+    pub projection: Option<PublishedProjection>,
     /// What `roundtrip faults` does.
     pub faults: Option<Faults>,
     /// The text that it was parsed from.

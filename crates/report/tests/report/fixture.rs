@@ -118,6 +118,7 @@ fn phase(variant: &str, name: &str, placement: Placement, seed: u64) -> PhaseRec
         machine: None,
         slices_ns: vec![total(mean) / 2; 2],
         steady: Some(true),
+        terms: Default::default(),
         witness: [(
             "memcached".to_owned(),
             Witness {

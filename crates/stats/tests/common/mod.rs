@@ -56,6 +56,7 @@ pub fn phase(op: Op, wall_ns: u64) -> PhaseRecord {
         machine: None,
         slices_ns: Vec::new(),
         steady: None,
+        terms: Default::default(),
         witness: BTreeMap::new(),
         samples: Vec::new(),
     }
