@@ -105,7 +105,15 @@ struct TrialJson<'a> {
     phases: Vec<PhaseJson<'a>>,
     warnings: &'a [Warning],
     #[serde(skip_serializing_if = "Option::is_none")]
-    fault: Option<&'a FaultRecord>,
+    fault: Option<FaultJson<'a>>,
+}
+
+#[derive(Serialize)]
+struct FaultJson<'a> {
+    #[serde(flatten)]
+    record: &'a FaultRecord,
+    applied: u64,
+    acknowledged_lost: u64,
 }
 
 #[derive(Serialize)]
@@ -194,7 +202,11 @@ fn trial(trial: &TrialRecord) -> TrialJson<'_> {
         validity: &trial.validity,
         phases: trial.phases.iter().map(phase).collect(),
         warnings: &trial.warnings,
-        fault: trial.fault.as_ref(),
+        fault: trial.fault.as_ref().map(|record| FaultJson {
+            record,
+            applied: record.applied(),
+            acknowledged_lost: record.lost(),
+        }),
     }
 }
 
