@@ -2,14 +2,17 @@
 //! lays it out and adds nothing.
 
 mod build;
+mod factor;
 mod facts;
 mod figures;
 mod headlines;
 mod notices;
 mod pace;
 mod pictures;
+mod published;
 mod tables;
 
+pub use factor::{FactorChart, FactorPoint, number as factor_number};
 pub use facts::facts_of;
 pub use figures::is_control;
 pub use notices::{collected, notices_of};
@@ -73,6 +76,8 @@ pub enum Block {
     Dots(Dots),
     /// Latency by percentile.
     Curves(Curves),
+    /// A figure against a factor.
+    Factor(FactorChart),
 }
 
 /// The outcome of a comparison, in a sentence.
