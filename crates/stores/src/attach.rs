@@ -8,11 +8,15 @@ use roundtrip_model::path::MAX_TEXT;
 use roundtrip_model::{Kind, Problem, Result};
 use std::net::{SocketAddr, ToSocketAddrs};
 
+mod login;
+
 /// Connects to a store that is already there: `memcached://HOST:PORT`, or
-/// `memcached:///PATH/OF.SOCKET`.
+/// `memcached:///PATH/OF.SOCKET`; `mysql://USER@HOST:PORT/DATABASE`, with the password in the
+/// environment.
 pub fn attach(url: &str, allow_remote: bool) -> Result<Store> {
-    let (manifest, endpoint) = resolve(url, allow_remote)?;
-    Store::attached(manifest, endpoint)
+    let (address, login) = login::split(url)?;
+    let (manifest, endpoint) = resolve(&address, allow_remote)?;
+    Store::attached(manifest, endpoint, login)
 }
 
 fn resolve(url: &str, allow_remote: bool) -> Result<(&'static Manifest, Endpoint)> {
@@ -165,7 +169,7 @@ mod tests {
             "memcached:",
             "memcached://",
             "memcached://:1",
-            "mysql://127.0.0.1",
+            "ftp://127.0.0.1",
             "memcached://127.0.0.1:",
             "memcached://127.0.0.1:0",
             "memcached://127.0.0.1:99999",

@@ -1,9 +1,11 @@
 //! How a server is started, kept so that it can be started again as it was.
 
+use crate::accounts::{self, Logins};
 use crate::place::Place;
+use crate::probe::Asked;
 use roundtrip_model::{Kind, Problem, Result};
 use roundtrip_process::{Owned, Settings};
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -23,11 +25,20 @@ pub struct Launch {
     pub ready_within: Duration,
     /// Where it listens and keeps its files.
     pub place: Place,
+    /// Who may log in, where that is asked.
+    pub logins: Option<Logins>,
 }
 
 impl Launch {
     /// Starts it. What it says goes to the end of its log.
     pub fn spawn(&self) -> Result<Owned> {
+        if let Some(logins) = &self.logins {
+            logins.write(&self.place.login_sql(), self.settings.run_as)?;
+        }
+        for socket in self.place.sockets() {
+            // One that was killed left them, and not every server binds over them.
+            let _ = fs::remove_file(socket);
+        }
         let failed = |e: io::Error| {
             Problem::new(
                 Kind::Failed,
@@ -47,5 +58,20 @@ impl Launch {
             .stdout(log.try_clone().map_err(failed)?)
             .stderr(log);
         Owned::spawn(&mut command, &self.settings).map_err(failed)
+    }
+
+    /// To be called when it is ready: it has read who may log in.
+    pub fn is_ready(&self) {
+        if self.logins.is_some() {
+            accounts::forget(&self.place.login_sql());
+        }
+    }
+
+    /// Whom a probe asks.
+    pub fn asked(&self) -> Asked {
+        Asked {
+            login: self.logins.as_ref().map(|logins| logins.probe.clone()),
+            ..Asked::at(&[self.place.probe_endpoint()])
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! only for a protocol that no probe speaks yet ([`probe`]). Nothing here measures, prints, or
 //! knows of clients, trials or experiments.
 
+mod accounts;
 pub mod artifact;
 mod attach;
 mod certificate;
@@ -14,6 +15,7 @@ mod log;
 pub mod manifest;
 mod options;
 mod place;
+mod private_file;
 mod probe;
 mod program;
 mod ready;
@@ -21,6 +23,7 @@ mod sampler;
 pub mod setup;
 mod start;
 mod store;
+mod template;
 
 pub use attach::attach;
 pub use manifest::{Manifest, Quantity, find, registry};

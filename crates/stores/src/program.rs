@@ -5,8 +5,8 @@ use crate::manifest::{Life, Manifest, Program};
 use roundtrip_model::{Kind, Problem, Result};
 use roundtrip_process::{Owned, Settings};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{Read, Seek};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -64,6 +64,20 @@ pub fn doctor(manifest: &Manifest, self_exe: &Path) -> Installed {
     }
 }
 
+/// The version of a program that the manifest would start, or of one in its place.
+pub fn version_of(manifest: &Manifest, path: &Path) -> Option<String> {
+    let Life::Process(process) = &manifest.life else {
+        return None;
+    };
+    let (args, said) = process.program.version()?;
+    version(path, args, said)
+}
+
+/// A program of this machine.
+pub fn find(name: &str) -> Option<PathBuf> {
+    search(&[name.to_owned()], std::env::var_os("PATH"))
+}
+
 /// The program that the manifest finds.
 fn look_for(manifest: &Manifest, program: &Program, self_exe: &Path) -> Option<PathBuf> {
     match program {
@@ -103,6 +117,51 @@ pub fn locate(
     }
 }
 
+/// The program where the user that it is to run as can reach it. What was brought lies in the cache
+/// of the user who brought it, and root's home is closed to others: then its folder is linked into
+/// the private directory, and copied where that is another file system.
+pub fn within_reach(
+    manifest: &Manifest,
+    program: PathBuf,
+    run_as: Option<u32>,
+    dir: &Path,
+) -> Result<PathBuf> {
+    let folder = artifact::folder(manifest);
+    let (Some(_), Ok(inside)) = (run_as, program.strip_prefix(&folder)) else {
+        return Ok(program);
+    };
+    let is_open = |dir: &Path| fs::metadata(dir).is_ok_and(|m| m.permissions().mode() & 0o001 != 0);
+    if folder.ancestors().all(is_open) {
+        return Ok(program);
+    }
+    let linked = dir.join("program");
+    link(&folder, &linked).map_err(|e| {
+        let what = format!(
+            "{} cannot be laid open to the user that it runs as: {e}",
+            manifest.name
+        );
+        Problem::new(Kind::Failed, what)
+            .at(linked.display().to_string())
+            .next("free some space, or point TMPDIR at another directory")
+    })?;
+    Ok(linked.join(inside))
+}
+
+fn link(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    fs::set_permissions(to, fs::Permissions::from_mode(0o755))?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() {
+            link(&entry.path(), &target)?;
+        } else if fs::hard_link(entry.path(), &target).is_err() {
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
+
 fn search(names: &[String], path: Option<OsString>) -> Option<PathBuf> {
     let path = path.unwrap_or_default();
     let dirs: Vec<PathBuf> = std::env::split_paths(&path)
@@ -115,7 +174,7 @@ fn search(names: &[String], path: Option<OsString>) -> Option<PathBuf> {
 }
 
 fn is_executable(file: &Path) -> bool {
-    std::fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
+    fs::metadata(file).is_ok_and(|m| m.is_file() && m.permissions().mode() & 0o111 != 0)
 }
 
 fn version(program: &Path, args: &[String], said_then: &str) -> Option<String> {
@@ -160,7 +219,6 @@ mod tests {
     use super::*;
     use crate::manifest::InstalledProgram;
     use proptest::prelude::*;
-    use std::fs;
 
     #[test]
     fn versions_of_known_servers_are_extracted() {

@@ -1,6 +1,7 @@
 //! Starting a store: on a free loopback port or a private socket, in a process group of its own,
 //! and not given out before it answers.
 
+use crate::accounts::Logins;
 use crate::certificate;
 use crate::launch::Launch;
 use crate::manifest::{AsRoot, Life, Manifest, Process, Protocol};
@@ -8,11 +9,13 @@ use crate::options::{StartOptions, Transport};
 use crate::place::{MAX_SOCKET_PATH_BYTES, Place};
 use crate::probe::{Identity, join};
 use crate::program;
-use crate::ready::{NotReady, wait_until_ready};
-use crate::store::{Server, Store, StoreDir, probe_endpoints};
+use crate::ready::{NotReady, wait_for_one, wait_until_ready};
+use crate::store::{Server, Store, StoreDir, asked};
+use crate::template::Recipe;
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::{Kind, Problem, Result};
 use roundtrip_process::{NOBODY, Owned, Settings, free_port, is_root};
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
@@ -53,7 +56,7 @@ fn start_process(
         identity.get_or_insert(node);
     }
     if manifest.protocol.joins() {
-        join(manifest.protocol, &probe_endpoints(&servers))?;
+        join(manifest.protocol, &asked(&servers).endpoints)?;
         wait_for_all(manifest.protocol, &mut servers)?;
     }
     let none = || Problem::new(Kind::Internal, "a store has no server");
@@ -63,12 +66,12 @@ fn start_process(
 
 /// Waits until servers that are one store answer as one.
 pub(crate) fn wait_for_all(protocol: Protocol, servers: &mut [Server]) -> Result<()> {
-    let endpoints = probe_endpoints(servers);
+    let asked = asked(servers);
     let Some(within) = servers.first().map(|server| server.launch.ready_within) else {
         return Ok(());
     };
     let mut owned: Vec<&mut Owned> = servers.iter_mut().map(|server| &mut server.owned).collect();
-    let ready = wait_until_ready(protocol, &endpoints, &mut owned, within);
+    let ready = wait_until_ready(protocol, &asked, &mut owned, within);
     match (ready, servers.first()) {
         (Err(why), Some(server)) => Err(why.problem(&server.launch)),
         _ => Ok(()),
@@ -84,23 +87,29 @@ fn start_node(
     next_port: &mut dyn FnMut() -> Result<u16>,
 ) -> Result<(Server, Identity)> {
     for _ in 0..PORT_ATTEMPTS {
-        let port = match options.transport {
-            Transport::Tcp | Transport::Tls => Some(next_port()?),
-            Transport::Unix => None,
-        };
-        let peer_port = match process.nodes {
-            1 => None,
-            _ => Some(next_port()?),
-        };
-        let mut server = spawn(manifest, process, options, program, [port, peer_port])?;
-        let protocol = manifest.protocol.of_a_node();
-        let endpoints = [server.launch.place.probe_endpoint()];
-        let within = server.launch.ready_within;
-        match wait_until_ready(protocol, &endpoints, &mut [&mut server.owned], within) {
+        let mut server = spawn(manifest, process, options, program, next_port)?;
+        let Server {
+            launch,
+            owned,
+            grace,
+            ..
+        } = &mut server;
+        match wait_for_one(
+            manifest.protocol.of_a_node(),
+            &manifest.doors,
+            launch,
+            owned,
+        ) {
             Ok(identity) => return Ok((server, identity)),
-            // It does not hold the port itself any more, so whoever does took it first.
-            Err(NotReady::Died(_)) if port.into_iter().chain(peer_port).any(is_taken) => {}
-            Err(why) => return Err(why.problem(&server.launch)),
+            Err(NotReady::Late(why)) => return Err(NotReady::Late(why).problem(launch)),
+            Err(why) => {
+                // It must not hold a port itself any more, so whoever does took it first.
+                let problem = why.problem(launch);
+                owned.stop(*grace)?;
+                if !launch.place.ports().any(is_taken) {
+                    return Err(problem);
+                }
+            }
         }
     }
     Err(Problem::new(
@@ -118,17 +127,11 @@ fn spawn(
     process: &Process,
     options: &StartOptions,
     program: &Path,
-    [port, peer_port]: [Option<u16>; 2],
+    next_port: &mut dyn FnMut() -> Result<u16>,
 ) -> Result<Server> {
     let run_as = (process.as_root == AsRoot::Nobody && is_root()).then_some(NOBODY);
     let dir = StoreDir::make(options.dir, &manifest.name, run_as)?;
-    let place = Place {
-        dir: dir.path().to_owned(),
-        port,
-        tls: options.transport == Transport::Tls,
-        peer_port,
-        memory_mb: options.memory_mb.div_ceil(process.nodes.max(1)),
-    };
+    let place = place(manifest, process, options, dir.path(), next_port)?;
     let listen = match options.transport {
         Transport::Tcp => &process.tcp,
         Transport::Unix => socket_args(manifest, process.unix.as_ref(), "unix", &place)?,
@@ -138,16 +141,35 @@ fn spawn(
             args
         }
     };
+    let program = program::within_reach(manifest, program.to_owned(), run_as, &place.dir)?;
+    if let Some(initialise) = &process.initialise {
+        let recipe = Recipe {
+            manifest,
+            initialise,
+            program: &program,
+            options,
+            run_as,
+        };
+        recipe.copy_to(&place.data())?;
+    }
+    let mut args: Vec<String> = process
+        .args
+        .iter()
+        .chain(listen)
+        .map(|arg| place.fill(arg))
+        .collect();
+    for (name, door) in &manifest.doors {
+        let door_args = match options.transport {
+            Transport::Unix => socket_args(manifest, door.unix.as_ref(), "unix", &place)?,
+            Transport::Tcp | Transport::Tls => &door.tcp,
+        };
+        args.extend(door_args.iter().map(|arg| place.fill_door(name, arg)));
+    }
+    args.extend(options.extra_args.iter().cloned());
     let launch = Launch {
         store: manifest.name.clone(),
-        program: program.to_owned(),
-        args: process
-            .args
-            .iter()
-            .chain(listen)
-            .map(|arg| place.fill(arg))
-            .chain(options.extra_args.iter().cloned())
-            .collect(),
+        program,
+        args,
         settings: Settings {
             cpus: options.cpus.clone(),
             run_as,
@@ -155,6 +177,7 @@ fn spawn(
         ready_within: options
             .ready_within
             .unwrap_or(Duration::from_millis(process.ready_within_ms)),
+        logins: process.accounts.as_ref().map(Logins::make).transpose()?,
         place,
     };
     Ok(Server {
@@ -162,6 +185,35 @@ fn spawn(
         launch,
         grace: Duration::from_millis(process.stop_grace_ms),
         dir,
+    })
+}
+
+/// Where a server is to listen: at ports that are free now.
+fn place(
+    manifest: &Manifest,
+    process: &Process,
+    options: &StartOptions,
+    dir: &Path,
+    next_port: &mut dyn FnMut() -> Result<u16>,
+) -> Result<Place> {
+    let has_port = options.transport != Transport::Unix;
+    let port = has_port.then(&mut *next_port).transpose()?;
+    let peer_port = (process.nodes > 1).then(&mut *next_port).transpose()?;
+    let mut doors = BTreeMap::new();
+    for name in manifest.doors.keys() {
+        doors.insert(name.clone(), has_port.then(&mut *next_port).transpose()?);
+    }
+    let share_mb = options.memory_mb.div_ceil(process.nodes.max(1));
+    Ok(Place {
+        dir: dir.to_owned(),
+        port,
+        tls: options.transport == Transport::Tls,
+        probe_on_socket: process.probe_on_socket,
+        peer_port,
+        doors,
+        memory_mb: process
+            .max_memory_mb
+            .map_or(share_mb, |most| share_mb.min(most)),
     })
 }
 

@@ -4,7 +4,7 @@ use crate::launch::Launch;
 use crate::log;
 use crate::manifest::{Manifest, Quantity};
 use crate::place::Place;
-use crate::probe::{ANSWER_WITHIN, Identity, Probe, in_words, probe};
+use crate::probe::{ANSWER_WITHIN, Asked, Identity, Probe, in_words, probe};
 use crate::sampler::Sampler;
 use roundtrip_model::contract::{Endpoint, Login};
 use roundtrip_model::record::Counters;
@@ -60,10 +60,14 @@ impl Server {
     }
 }
 
-/// Where a probe asks: every server.
-pub(crate) fn probe_endpoints(servers: &[Server]) -> Vec<Endpoint> {
+/// Whom a probe asks: every server.
+pub(crate) fn asked(servers: &[Server]) -> Asked {
     let places = servers.iter().map(|server| &server.launch.place);
-    places.map(Place::probe_endpoint).collect()
+    let first = servers.first().map(|server| server.launch.asked());
+    Asked {
+        endpoints: places.map(Place::probe_endpoint).collect(),
+        ..first.unwrap_or_default()
+    }
 }
 
 enum Holding {
@@ -80,8 +84,10 @@ enum Holding {
 pub struct Store {
     manifest: Manifest,
     endpoint: Endpoint,
-    /// Where the probe asks, and the sampler too: every node; and clients may have to speak TLS.
-    probe_endpoints: Vec<Endpoint>,
+    /// Whom the probe asks, and the sampler too: every node; and clients may have to speak TLS.
+    asked: Asked,
+    doors: BTreeMap<String, Endpoint>,
+    login: Option<Login>,
     probe: Box<dyn Probe>,
     version: String,
     settings: BTreeMap<String, String>,
@@ -97,24 +103,42 @@ impl Store {
     ) -> Result<Store> {
         let none = || Problem::new(Kind::Internal, "a store has no server");
         let endpoint = servers.first().map(|server| server.launch.place.endpoint());
-        let probe_endpoints = probe_endpoints(&servers);
-        let mut probe = probe(manifest.protocol, &probe_endpoints, ANSWER_WITHIN);
+        let mut asked = asked(&servers);
+        let place = servers.first().map(|server| &server.launch.place);
+        let doors = manifest.doors.iter().filter_map(|(name, door)| {
+            let endpoint = place?.door(name)?;
+            Some((name.clone(), door.protocol, endpoint))
+        });
+        asked.doors = doors.collect();
+        let mut probe = probe(manifest.protocol, &asked, ANSWER_WITHIN);
+        let logins = servers
+            .first()
+            .and_then(|server| server.launch.logins.as_ref());
         Ok(Store {
             manifest: manifest.clone(),
             endpoint: endpoint.ok_or_else(none)?,
             settings: read_settings(manifest, probe.as_mut()),
             probe,
-            probe_endpoints,
+            doors: asked
+                .doors
+                .iter()
+                .map(|(name, _, endpoint)| (name.clone(), endpoint.clone()))
+                .collect(),
+            asked,
+            login: logins.map(|logins| logins.client.clone()),
             version: identity.version,
             holding: Holding::Started(servers),
         })
     }
 
     pub(crate) fn embedded(manifest: &Manifest, endpoint: Endpoint, dir: StoreDir) -> Store {
+        let asked = Asked::at(from_ref(&endpoint));
         Store {
             manifest: manifest.clone(),
-            probe: probe(manifest.protocol, from_ref(&endpoint), ANSWER_WITHIN),
-            probe_endpoints: vec![endpoint.clone()],
+            probe: probe(manifest.protocol, &asked, ANSWER_WITHIN),
+            asked,
+            doors: BTreeMap::new(),
+            login: None,
             endpoint,
             version: embedded_version(manifest).unwrap_or_default(),
             settings: manifest.settings.fixed.clone(),
@@ -123,15 +147,26 @@ impl Store {
     }
 
     /// Connects to a store that is somebody's own.
-    pub(crate) fn attached(manifest: &Manifest, endpoint: Endpoint) -> Result<Store> {
-        let mut probe = probe(manifest.protocol, from_ref(&endpoint), ANSWER_WITHIN);
+    pub(crate) fn attached(
+        manifest: &Manifest,
+        endpoint: Endpoint,
+        login: Option<Login>,
+    ) -> Result<Store> {
+        let asked = Asked {
+            login: login.clone(),
+            rows: manifest.rows.clone(),
+            ..Asked::at(from_ref(&endpoint))
+        };
+        let mut probe = probe(manifest.protocol, &asked, ANSWER_WITHIN);
         let identity = probe.identify()?;
         let settings = read_settings(manifest, probe.as_mut());
         let counters = probe.counters()?;
         let items = manifest.counter(Quantity::Items);
         Ok(Store {
             manifest: manifest.clone(),
-            probe_endpoints: vec![endpoint.clone()],
+            asked,
+            doors: BTreeMap::new(),
+            login,
             endpoint,
             probe,
             version: identity.version,
@@ -154,7 +189,7 @@ impl Store {
 
     /// Where every one of its servers is reached; empty where it has one.
     pub fn nodes(&self) -> Vec<Endpoint> {
-        match self.probe_endpoints.as_slice() {
+        match self.asked.endpoints.as_slice() {
             [] | [_] => Vec::new(),
             several => several.to_vec(),
         }
@@ -162,12 +197,12 @@ impl Store {
 
     /// Where it is reached by another protocol than its usual one, by the protocol's name.
     pub fn doors(&self) -> BTreeMap<String, Endpoint> {
-        BTreeMap::new()
+        self.doors.clone()
     }
 
     /// Who a client is to it, where it asks.
     pub fn login(&self) -> Option<Login> {
-        None
+        self.login.clone()
     }
 
     /// Its version, in its own words.
@@ -270,7 +305,7 @@ impl Store {
 
     /// Samples the witness counters every `interval` on a connection of its own.
     pub fn sampler(&self, interval: Duration) -> Sampler {
-        Sampler::start(&self.manifest, &self.probe_endpoints, interval)
+        Sampler::start(&self.manifest, &self.asked, interval)
     }
 
     /// Ends what Roundtrip started and removes its directory; leaves alone what it did not start.
@@ -291,7 +326,12 @@ impl Store {
 
 /// Keeps the counters that the manifest names.
 pub(crate) fn witnesses(manifest: &Manifest, mut all: Counters) -> Counters {
-    all.retain(|name, _| manifest.witness.values().any(|named| named == name));
+    let derived = manifest.derived.iter();
+    let sums: Counters = derived
+        .filter_map(|(name, sum)| Some((name.clone(), sum.of(&all)?)))
+        .collect();
+    all.extend(sums);
+    all.retain(|name, _| manifest.witness_counters().any(|named| named == name));
     all
 }
 
@@ -314,6 +354,6 @@ pub(crate) fn read_settings(
 
 /// The version of a store that is inside Roundtrip.
 pub(crate) fn embedded_version(manifest: &Manifest) -> Option<String> {
-    let mut probe = probe(manifest.protocol, &[], ANSWER_WITHIN);
+    let mut probe = probe(manifest.protocol, &Asked::default(), ANSWER_WITHIN);
     probe.identify().ok().map(|identity| identity.version)
 }

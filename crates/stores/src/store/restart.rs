@@ -1,7 +1,9 @@
 //! A store that is killed in the middle, and started again on what it left behind.
 
 use super::{Holding, Server, Store};
+use crate::manifest::Manifest;
 use crate::probe::{ANSWER_WITHIN, probe};
+use crate::ready::wait_for_one;
 use crate::start::wait_for_all;
 use roundtrip_model::{Kind, Problem, Result};
 use std::io;
@@ -14,7 +16,7 @@ impl Store {
     /// Kills every server of it at once, with no chance to write anything more, and comes back
     /// when all are dead. Their directories stay as they are.
     pub fn kill(&mut self) -> Result<()> {
-        let servers = self.started_servers("killed")?;
+        let servers = started_servers(&self.manifest, &mut self.holding, "killed")?;
         servers.iter().for_each(|server| server.owned.kill());
         for server in servers {
             let name = &server.launch.store;
@@ -33,25 +35,35 @@ impl Store {
     pub fn start_again(&mut self) -> Result<()> {
         self.kill()?;
         let protocol = self.manifest.protocol;
-        let servers = self.started_servers("started again")?;
+        let servers = started_servers(&self.manifest, &mut self.holding, "started again")?;
         for server in &mut *servers {
             server.owned = server.launch.spawn()?;
         }
-        wait_for_all(protocol, servers)?;
+        for Server { owned, launch, .. } in &mut *servers {
+            let ready = wait_for_one(protocol.of_a_node(), &self.manifest.doors, launch, owned);
+            ready.map_err(|why| why.problem(launch))?;
+        }
+        if protocol.joins() {
+            wait_for_all(protocol, servers)?;
+        }
         // Its old connection is gone.
-        self.probe = probe(protocol, &self.probe_endpoints, ANSWER_WITHIN);
+        self.probe = probe(protocol, &self.asked, ANSWER_WITHIN);
         Ok(())
     }
+}
 
-    fn started_servers(&mut self, what: &str) -> Result<&mut Vec<Server>> {
-        match &mut self.holding {
-            Holding::Started(servers) => Ok(servers),
-            Holding::Embedded(_) | Holding::Attached { .. } => {
-                let name = &self.manifest.name;
-                let what = format!("{name} cannot be {what}: it is no server of Roundtrip's own");
-                let step = "use a store that Roundtrip starts, such as memcached, redis or mysql";
-                Err(Problem::new(Kind::Usage, what).next(step))
-            }
+fn started_servers<'s>(
+    manifest: &Manifest,
+    holding: &'s mut Holding,
+    what: &str,
+) -> Result<&'s mut Vec<Server>> {
+    match holding {
+        Holding::Started(servers) => Ok(servers),
+        Holding::Embedded(_) | Holding::Attached { .. } => {
+            let name = &manifest.name;
+            let what = format!("{name} cannot be {what}: it is no server of Roundtrip's own");
+            let step = "use a store whose server Roundtrip starts";
+            Err(Problem::new(Kind::Usage, what).next(step))
         }
     }
 }
