@@ -5,9 +5,12 @@
 mod common;
 
 use common::*;
+use roundtrip_lab::stores::{StartOptions, find, start};
+use roundtrip_model::contract::Endpoint;
 use roundtrip_process::{Owned, PrivateDir, Settings, free_port};
 use serde_json::Value;
 use std::fs;
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -345,6 +348,64 @@ fn a_mysql_tells_the_numbers_that_matter() {
     home.good(&["inspect", &socket, "display"]);
     home.run(&["inspect", &address, "dump"])
         .refused(2, &["mysqldump"]);
+}
+
+/// The real MySQL, brought by `setup`, with its plugin.
+#[test]
+fn a_mysql_with_the_memcached_plugin_tells_what_both_ways_do() {
+    let home = Home::new();
+    home.good(&["setup", "mysql", "--quiet"]);
+    let dir = PrivateDir::new().unwrap();
+    let mut options = StartOptions::new("/no/self", &dir);
+    options.memory_mb = 64;
+    let store = start(find("mysql").unwrap(), &options).unwrap();
+    let (login, doors) = (store.login().unwrap(), store.doors());
+    let Endpoint::Tcp { host, port } = store.endpoint() else {
+        panic!("it listens on a port");
+    };
+    let Endpoint::Tcp { port: door, .. } = &doors["memcached"] else {
+        panic!("the plugin listens on a port");
+    };
+    let mut plugin = TcpStream::connect(("127.0.0.1", *door)).unwrap();
+    let mut answer = [0; 8];
+    plugin.write_all(b"set key 0 0 5\r\nvalue\r\n").unwrap();
+    plugin.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"STORED\r\n");
+    let address = format!("mysql://{}@{host}:{port}", login.user);
+    let args = ["inspect", &address, "stats", "--format", "json"];
+    let password = Some(login.password.reveal());
+    let ran = with(&home, "ROUNDTRIP_MYSQL_PASSWORD", password, &args);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(!ran.out.contains(login.password.reveal()));
+    let look = json(&ran.out);
+    let meaning = &look["meaning"];
+    assert!(
+        meaning["version"].as_str().unwrap().starts_with("8.0.33"),
+        "{meaning}"
+    );
+    let plugin = &meaning["plugin"];
+    assert_eq!(
+        (&plugin["status"], &plugin["port"]),
+        (&"ACTIVE".into(), &Value::from(*door))
+    );
+    assert_eq!(
+        (&plugin["answers"], &plugin["sets"]),
+        (&true.into(), &Value::from(1))
+    );
+    assert_eq!(plugin["write_batch"], 1);
+    assert_eq!(look["statistics"]["memcached_cmd_set"], 1);
+    for known in [
+        "/buffer_pool/hit_ratio",
+        "/rows/read",
+        "/rows/inserted",
+        "/fsyncs_per_s",
+    ] {
+        assert!(
+            meaning.pointer(known).unwrap().is_number(),
+            "{known}: {meaning}"
+        );
+    }
+    assert!(meaning["fsyncs"].as_u64().unwrap() > 0, "{meaning}");
 }
 
 #[test]
