@@ -22,6 +22,7 @@ fn phase(op: Op, outcomes: &[(&str, u64)], cache: &[(&str, u64)]) -> PhaseRecord
         server_cpu_ns: None,
         process: None,
         client_max_rss_bytes: None,
+        complaint: None,
         outcomes: map(outcomes),
         cache_outcomes: map(cache),
         latency: None,
