@@ -9,7 +9,6 @@ use crate::trial::Servers;
 use crate::watch::{Watch, Who};
 use roundtrip_model::contract::{
     Carried, Done, Gap, GapTotals, Lateness, Open, PhaseCommand, Purpose, Redirects, Target,
-    outcome,
 };
 use roundtrip_model::machine::MachineState;
 use roundtrip_model::record::{CounterSample, Counters, PhaseRecord, ProcessUsage, Witness};

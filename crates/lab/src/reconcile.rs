@@ -92,7 +92,10 @@ pub fn in_its_words(complaint: &str) -> String {
     ];
     let step = STEPS.iter().find(|(start, _)| complaint.starts_with(start));
     let step = step.map_or(String::new(), |(_, step)| format!("; {step}"));
-    format!("; the server said: {complaint}{step}")
+    format!(
+        "; the server said: {}{step}",
+        complaint.trim_end_matches('.')
+    )
 }
 
 /// What the client itself says that rules the phase out.

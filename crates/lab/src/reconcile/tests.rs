@@ -285,3 +285,21 @@ fn transactions_that_were_asked_for_are_counted() {
     assert_eq!(said(Some(10), 10), None);
     assert!(said(Some(10), 9).unwrap().contains("9 `calls_exec`"));
 }
+
+#[test]
+fn what_a_server_said_stands_in_the_reason_with_what_can_be_done() {
+    let mut set = phase(Op::Set, &[("stored", 40), ("error:server", 60)], &[]);
+    set.complaint = Some("OOM command not allowed when used memory > 'maxmemory'.".to_owned());
+    let reason = said(&set, 0, &grew(&[]), None).unwrap();
+    assert!(reason.starts_with("60 operations of phase `p` failed: server; the server said: OOM"));
+    assert!(
+        reason.contains("'maxmemory'; give the server more memory"),
+        "{reason}"
+    );
+    set.complaint = Some("ERR something else".to_owned());
+    let reason = said(&set, 0, &grew(&[]), None).unwrap();
+    assert!(
+        reason.ends_with("the server said: ERR something else"),
+        "{reason}"
+    );
+}
