@@ -7,7 +7,7 @@ use crate::pace::{self, Kept};
 use crate::phase::{self, Clients};
 use crate::placement::Cpus;
 use crate::plan::TrialPlan;
-use crate::reconcile::{Account, Expected, objection};
+use crate::reconcile::{Account, Expected, in_its_words, objection};
 use crate::steps::{self, Step};
 use crate::{terms, watch};
 use roundtrip_model::contract::{Target, outcome};
@@ -172,13 +172,16 @@ fn prepare(
     stream: &Stream,
     ttl_s: u32,
 ) -> Result<()> {
-    let stored = phase::prepare(clients, target, stream, ttl_s)?;
+    let done = phase::prepare(clients, target, stream, ttl_s)?;
+    let stored = done.outcomes.get(outcome::STORED).copied().unwrap_or(0);
     if stored == stream.count {
         return Ok(());
     }
+    let said = done.complaint.as_deref().map(in_its_words);
+    let said = said.unwrap_or_default();
     Err(Problem::new(
         Kind::Failed,
-        format!("only {stored} of {} keys could be set", stream.count),
+        format!("only {stored} of {} keys could be set{said}", stream.count),
     )
     .at(clients.path.to_string())
     .next("the store may be out of memory, or refuse keys or values of this size"))

@@ -111,6 +111,7 @@ fn phase(variant: &str, name: &str, placement: Placement, seed: u64) -> PhaseRec
             sys_ns: total(sys) + 9_000_000,
         }),
         client_max_rss_bytes: Some(31_457_280),
+        complaint: None,
         outcomes: [(outcome.to_owned(), ops)].into(),
         cache_outcomes: Default::default(),
         latency: Some(latency),
