@@ -48,15 +48,20 @@ pub fn doctor(manifest: &Manifest, self_exe: &Path) -> Installed {
         Life::Process(process) => &process.program,
     };
     let found = look_for(manifest, program, self_exe);
+    let version = match program.version() {
+        None => Some(env!("CARGO_PKG_VERSION").to_owned()),
+        Some(_) => found
+            .as_deref()
+            .and_then(|path| told_version(program, path)),
+    };
     Installed {
-        version: match program.version() {
-            None => Some(env!("CARGO_PKG_VERSION").to_owned()),
-            Some((args, said)) => found.as_deref().and_then(|path| version(path, args, said)),
+        install: match (&found, &version, artifact::of(manifest)) {
+            (None, ..) => manifest.install().map(str::to_owned),
+            // It is unpacked and does not start: the system misses what it needs.
+            (Some(_), None, Some(wanted)) => Some(wanted.install_packages()),
+            _ => None,
         },
-        install: manifest
-            .install()
-            .filter(|_| found.is_none())
-            .map(str::to_owned),
+        version,
         program: found,
     }
 }
@@ -66,8 +71,20 @@ pub fn version_of(manifest: &Manifest, path: &Path) -> Option<String> {
     let Life::Process(process) = &manifest.life else {
         return None;
     };
-    let (args, said) = process.program.version()?;
-    version(path, args, said)
+    told_version(&process.program, path)
+}
+
+/// The version that a program tells; what stands in for the usual one is named.
+fn told_version(program: &Program, path: &Path) -> Option<String> {
+    let (args, said) = program.version()?;
+    let version = version(path, args, said)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Some(match program {
+        Program::Installed(wanted) if wanted.search.first().is_some_and(|usual| *usual != name) => {
+            format!("{name} {version}")
+        }
+        _ => version,
+    })
 }
 
 /// A program of this machine.
@@ -175,6 +192,12 @@ fn is_executable(file: &Path) -> bool {
 }
 
 fn version(program: &Path, args: &[String], said_then: &str) -> Option<String> {
+    extract(&output(program, args)?, said_then)
+}
+
+/// What a program says when it is called so, on either of its outputs; `None` where it cannot be
+/// started or does not end.
+pub fn output(program: &Path, args: &[String]) -> Option<String> {
     // A file and not a pipe: what it leaves running cannot keep us waiting.
     let mut output: File = tempfile::tempfile().ok()?;
     let mut command = Command::new(program);
@@ -189,12 +212,12 @@ fn version(program: &Path, args: &[String], said_then: &str) -> Option<String> {
     let mut said = Vec::new();
     let limited = output.take(MAX_VERSION_OUTPUT_BYTES);
     { limited }.read_to_end(&mut said).ok()?;
-    extract(&String::from_utf8_lossy(&said), said_then)
+    Some(String::from_utf8_lossy(&said).into_owned())
 }
 
 /// What stands in `text` where the pattern has `{version}`: up to a blank, or to what follows in
 /// the pattern.
-fn extract(text: &str, pattern: &str) -> Option<String> {
+pub fn extract(text: &str, pattern: &str) -> Option<String> {
     let (before, after) = pattern.split_once("{version}")?;
     let rest = &text[text.find(before)? + before.len()..];
     let word = rest.split_whitespace().next()?;
@@ -216,6 +239,11 @@ mod tests {
         for (text, pattern, version) in [
             ("memcached 1.6.18\n", "memcached {version}", "1.6.18"),
             ("Redis server v=7.0.15 sha=0:0", "v={version} sha", "7.0.15"),
+            (
+                "Server v=7.2.11 sha=97b6663c:0 malloc=jemalloc-5.3.0",
+                "v={version} sha",
+                "7.2.11",
+            ),
             ("nginx version: nginx/1.22.1\n", "nginx/{version}", "1.22.1"),
             ("x (v2)", "(v{version})", "2"),
         ] {
@@ -236,6 +264,38 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(search(&names, path), Some(file));
         assert_eq!(search(&names[..1], None), None);
+    }
+
+    #[test]
+    fn what_stands_in_for_the_usual_program_is_named_with_its_version() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut wanted = match &crate::find("redis").unwrap().life {
+            Life::Process(process) => match &process.program {
+                Program::Installed(wanted) => wanted.clone(),
+                Program::Own | Program::Artifact(_) => panic!("it is installed"),
+            },
+            Life::Embedded(_) => panic!("it is a process"),
+        };
+        for (name, told) in [
+            ("redis-server", "7.2.11"),
+            ("valkey-server", "valkey-server 7.2.11"),
+        ] {
+            let file = dir.path().join(name);
+            fs::write(
+                &file,
+                "#!/bin/sh\necho Server v=7.2.11 sha=97b6663c:0 bits=64\n",
+            )
+            .unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+            let program = Program::Installed(wanted.clone());
+            assert_eq!(told_version(&program, &file).as_deref(), Some(told));
+        }
+        // The usual one first, wherever in `PATH` it is.
+        let path = Some(dir.path().as_os_str().to_owned());
+        let found = |wanted: &InstalledProgram| search(&wanted.search, path.clone()).unwrap();
+        assert!(found(&wanted).ends_with("redis-server"));
+        wanted.search.remove(0);
+        assert!(found(&wanted).ends_with("valkey-server"));
     }
 
     #[test]

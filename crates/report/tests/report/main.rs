@@ -4,6 +4,7 @@
 
 mod calibration;
 mod diff;
+mod faults;
 mod fixture;
 mod hostile;
 mod page;
