@@ -144,7 +144,7 @@ fn run_steps(
             } => {
                 let mut record = phase::measure(&mut clients, &phase, &warmup, &stream)?;
                 if let Some(witness) = record.witness.get(phase::STORE) {
-                    record.terms = terms::of(witness, bench.witness_names(&path.store));
+                    record.terms = terms::of(witness, &bench.witness_names(&path.store, path));
                 }
                 let expected = Expected {
                     ops: stream.ops(),
