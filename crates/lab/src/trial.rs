@@ -144,7 +144,7 @@ fn run_steps(
             } => {
                 let mut record = phase::measure(&mut clients, &phase, &warmup, &stream)?;
                 if let Some(witness) = record.witness.get(phase::STORE) {
-                    record.terms = terms::of(witness, bench.witness_names(&path.store));
+                    record.terms = terms::of(witness, &bench.witness_names(&path.store, path));
                 }
                 let expected = Expected {
                     ops: stream.ops(),
@@ -196,16 +196,16 @@ fn judge(
     bench: &Bench<'_>,
 ) {
     let empty = Witness::default();
-    let account = |store, role| Account {
+    let names = |store: &str| bench.witness_names(store, path);
+    let (of_store, of_cache) = (names(&path.store), path.cache.as_deref().map(names));
+    let account = |store, role, names| Account {
         store,
         witness: record.witness.get(role).unwrap_or(&empty),
-        names: bench.witness_names(store),
+        names,
     };
-    let store = account(path.store.as_str(), phase::STORE);
-    let cache = path
-        .cache
-        .as_deref()
-        .map(|name| account(name, phase::CACHE));
+    let store = account(path.store.as_str(), phase::STORE, &of_store);
+    let cache = path.cache.as_deref().zip(of_cache.as_ref());
+    let cache = cache.map(|(name, names)| account(name, phase::CACHE, names));
     if let Some(reason) = objection(record, expected, &store, cache.as_ref()) {
         make_void(trial, reason);
     }

@@ -304,3 +304,30 @@ fn what_a_server_said_stands_in_the_reason_with_what_can_be_done() {
         "{reason}"
     );
 }
+
+#[test]
+fn keys_that_are_read_together_may_be_counted_by_the_call() {
+    let many = PhaseRecord {
+        keys_per_op: 20,
+        ..phase(Op::GetMany, &[("hit", 100)], &[])
+    };
+    let mut names = names();
+    names.insert(Quantity::ManyReads, "selects".to_owned());
+    let objection_to = |selects| {
+        let witness = grew(&[("selects", selects), ("cmd_get", 3), ("get_hits", 3)]);
+        let account = Account {
+            store: "mysql",
+            witness: &witness,
+            names: &names,
+        };
+        let expected = Expected {
+            ops: BTreeMap::from([(Op::GetMany, 100)]),
+            new_keys: None,
+            transactions: None,
+        };
+        objection(&many, &expected, &account, None)
+    };
+    assert_eq!(objection_to(5), None);
+    let said = objection_to(4).unwrap();
+    assert_eq!(said, "mysql counted 4 `selects`, the client claims 5");
+}
