@@ -62,7 +62,7 @@ pub fn can_pace(path: &Path, phase: &Phase, client: &ClientInfo, carrying: Carry
         .next("leave the rate or schedule out, or use `native`"))
 }
 
-/// Variants that may have another number of requests in flight than the baseline.
+/// Variants that may have another number of requests in flight than what they are compared with.
 pub fn unequal(experiment: &Experiment) -> Result<Vec<Warning>> {
     let of = |path: &Path| -> Result<(u64, String)> {
         let (connections, depth) = (connections(path, &experiment.workload)?, path.depth()?);
@@ -70,16 +70,20 @@ pub fn unequal(experiment: &Experiment) -> Result<Vec<Warning>> {
         Ok((u64::from(connections) * u64::from(depth), words))
     };
     let mut warnings = Vec::new();
-    let Some(baseline) = experiment.path(&experiment.baseline) else {
-        return Ok(warnings);
-    };
-    let (usual, usual_words) = of(baseline)?;
     for variant in &experiment.variants {
+        let own = experiment.baseline_of(&variant.name);
+        let Some((baseline, its_path)) = own.and_then(|b| Some((b, experiment.path(b)?))) else {
+            continue;
+        };
         let (in_flight, words) = of(&variant.path)?;
+        let (usual, usual_words) = of(its_path)?;
         if in_flight != usual {
+            let name = match baseline == experiment.baseline {
+                true => "the baseline".to_owned(),
+                false => format!("its baseline `{baseline}`"),
+            };
             let detail = format!(
-                "it has up to {in_flight} requests in flight ({words}), \
-                 the baseline {usual} ({usual_words})"
+                "it has up to {in_flight} requests in flight ({words}), {name} {usual} ({usual_words})"
             );
             warnings.push(Warning::new(
                 WarningKind::UnequalTerms,
@@ -164,5 +168,20 @@ mod tests {
              the baseline 50 (50 connections x depth 1)"
         );
         assert_eq!((told.len(), told[0].subject.as_str()), (1, "b"));
+    }
+
+    #[test]
+    fn each_is_held_against_its_own_baseline() {
+        let more = "options = { depth = 16 }\nagainst = \"b\"\n\
+                    [[variant]]\nname = \"c\"\nclient = \"native\"\nstore = \"floor\"\n\
+                    options = { depth = 16 }\nagainst = \"b\"\n\
+                    [[variant]]\nname = \"d\"\nclient = \"native\"\nstore = \"floor\"\nagainst = \"b\"\n";
+        let told = unequal(&experiment(more)).unwrap();
+        assert_eq!((told.len(), told[0].subject.as_str()), (1, "d"));
+        assert_eq!(
+            told[0].detail,
+            "it has up to 50 requests in flight (50 connections x depth 1), \
+             its baseline `b` 800 (50 connections x depth 16)"
+        );
     }
 }

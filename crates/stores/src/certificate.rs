@@ -2,12 +2,9 @@
 //! and a certificate for the loopback addresses that it signs. Nothing else is ever signed: the
 //! authority's key is thrown away.
 
+use crate::private_file::write;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use roundtrip_model::{Kind, Problem, Result};
-use rustix::fs::{Gid, Uid};
-use std::fs::OpenOptions;
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 /// The file of the authority's certificate, which clients trust.
@@ -50,18 +47,4 @@ fn sign() -> std::result::Result<[String; 3], rcgen::Error> {
     let names = NAMES.map(str::to_owned).to_vec();
     let certificate = CertificateParams::new(names)?.signed_by(&key, &authority)?;
     Ok([authority.pem(), certificate.pem(), key.serialize_pem()])
-}
-
-fn write(path: &Path, pem: &str, uid: Option<u32>) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
-    file.write_all(pem.as_bytes())?;
-    if let Some(uid) = uid {
-        rustix::fs::fchown(&file, Some(Uid::from_raw(uid)), None::<Gid>)?;
-    }
-    Ok(())
 }

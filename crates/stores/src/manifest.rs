@@ -3,7 +3,6 @@
 //!
 //! Every key is documented here and nowhere else. An unknown key is an error.
 
-use crate::place::check_placeholders;
 use roundtrip_model::names::unknown;
 use roundtrip_model::{Kind, Problem, Result};
 use rust_embed::RustEmbed;
@@ -11,8 +10,18 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// The most servers of one store.
-const MOST_NODES: u32 = 16;
+mod check;
+mod durability;
+mod process;
+mod program;
+mod quantity;
+mod sum;
+
+pub use durability::Durability;
+pub use process::{Accounts, AsRoot, Initialise, Process, ServerOption};
+pub use program::{Artifact, InstalledProgram, Program};
+pub use quantity::Quantity;
+pub use sum::Sum;
 
 #[derive(RustEmbed)]
 #[folder = "../../stores"]
@@ -46,6 +55,17 @@ pub struct Manifest {
     /// What its counters are called, by what a witness wants to know.
     #[serde(default)]
     pub witness: BTreeMap<Quantity, String>,
+    /// Counters made of others: a name, and names with `+` and `-` between them. Less than 0 is 0.
+    #[serde(default)]
+    pub derived: BTreeMap<String, Sum>,
+    /// Other ways in than its usual one, by the name of the protocol that is spoken there.
+    #[serde(default)]
+    pub doors: BTreeMap<String, Door>,
+    /// The table of a store of tables where a client's keys are rows.
+    pub rows: Option<Rows>,
+    /// What of an acknowledged write it keeps when it dies. Absent: nobody says.
+    #[serde(default)]
+    pub durability: Vec<Durability>,
 }
 
 /// The protocol that a store speaks.
@@ -60,6 +80,8 @@ pub enum Protocol {
     RespCluster,
     /// A SQLite file: its rows.
     Sqlite,
+    /// That of MySQL and MariaDB: `SHOW GLOBAL STATUS`, and the rows of tables.
+    Mysql,
 }
 
 /// How the next trial gets an empty store.
@@ -84,74 +106,6 @@ pub enum Life {
     Embedded(Embedded),
 }
 
-/// `[life.process]`. Arguments may hold `{port}`, `{socket}`, `{dir}` and `{memory_mb}`, those of
-/// `tls` also `{cert}`, `{key}` and `{ca}`, and those of a node of several `{peer_port}`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Process {
-    /// How many of it make one store, each with ports, a directory and an equal share of the
-    /// memory of its own.
-    #[serde(default = "one")]
-    pub nodes: u32,
-    /// The program.
-    pub program: Program,
-    /// Who it runs as when Roundtrip runs as root.
-    pub as_root: AsRoot,
-    /// Its arguments, first.
-    #[serde(default)]
-    pub args: Vec<String>,
-    /// Then these, to listen on a loopback port.
-    pub tcp: Vec<String>,
-    /// Or these, to listen on a unix socket. Absent: it cannot.
-    pub unix: Option<Vec<String>>,
-    /// Or these, to speak TLS on a loopback port, and plainly on a unix socket where the probe
-    /// asks. Absent: it cannot.
-    pub tls: Option<Vec<String>>,
-    /// Options of the server that a path may ask for (`native@floor?delay=constant:200us`), each
-    /// with the arguments that set it, in which `{value}` stands for what was asked.
-    #[serde(default)]
-    pub options: BTreeMap<String, Vec<String>>,
-    /// How long it may take until it answers.
-    pub ready_within_ms: u64,
-    /// How long it may take to end when asked to; then it is killed.
-    pub stop_grace_ms: u64,
-}
-
-/// Which program serves.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Program {
-    /// Roundtrip's own executable.
-    #[serde(rename = "self")]
-    Own,
-    /// A program on this machine.
-    Installed(InstalledProgram),
-}
-
-/// `[life.process.program.installed]`
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct InstalledProgram {
-    /// Names to look for, the best first.
-    pub search: Vec<String>,
-    /// Arguments that make it tell its version.
-    pub version_args: Vec<String>,
-    /// What it says then, with `{version}` where the version stands.
-    pub version: String,
-    /// The one command that installs it.
-    pub install: String,
-}
-
-/// Who a server runs as when Roundtrip runs as root.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AsRoot {
-    /// The user `nobody`.
-    Nobody,
-    /// Root, as Roundtrip itself.
-    Stay,
-}
-
 /// `[life.embedded]`
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -170,6 +124,34 @@ pub struct Attach {
     pub default_port: u16,
 }
 
+/// `[doors.NAME]`: another way in. Arguments may hold `{door_port}` and `{door_socket}`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Door {
+    /// What is spoken there. Its counters stand beside the store's own as `NAME.COUNTER`.
+    pub protocol: Protocol,
+    /// Arguments of the server that open it on a loopback port.
+    pub tcp: Vec<String>,
+    /// Arguments of the server that open it on a unix socket, where clients are to use one.
+    pub unix: Option<Vec<String>>,
+    /// What bears witness for who comes in here, in the place of `[witness]`; an empty name where
+    /// nothing does. What does not stand here is as there.
+    #[serde(default)]
+    pub witness: BTreeMap<Quantity, String>,
+}
+
+/// `[rows]`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Rows {
+    /// The table.
+    pub table: String,
+    /// Its column of keys.
+    pub key: String,
+    /// The statement that makes it, for a store that is there already and has none.
+    pub create: String,
+}
+
 /// `[settings]`
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -182,36 +164,6 @@ pub struct ReportedSettings {
     pub read: BTreeMap<String, String>,
 }
 
-/// What a witness wants to know of a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Quantity {
-    /// Reads asked for.
-    Get,
-    /// Reads that found their key.
-    Hits,
-    /// Reads that found nothing.
-    Misses,
-    /// Writes.
-    Set,
-    /// Removals of a key that was there.
-    DeleteHits,
-    /// Removals of a key that was not there.
-    DeleteMisses,
-    /// Increments of a key that was there.
-    IncrHits,
-    /// Increments of a key that was not there.
-    IncrMisses,
-    /// Keys held now.
-    Items,
-    /// Bytes held now.
-    Bytes,
-    /// Items thrown away for want of memory.
-    Evictions,
-    /// Connections open now.
-    Connections,
-}
-
 impl Protocol {
     /// What a server by itself speaks, before it is one of several.
     pub fn of_a_node(self) -> Protocol {
@@ -221,14 +173,10 @@ impl Protocol {
         }
     }
 
-    /// Whether servers are put together into one store by it.
+    /// Whether servers are put together into one by it, and know of each other.
     pub fn joins(self) -> bool {
         self != self.of_a_node()
     }
-}
-
-fn one() -> u32 {
-    1
 }
 
 impl Manifest {
@@ -239,52 +187,6 @@ impl Manifest {
             toml::from_str(text).map_err(|e| bad(format!("a store's manifest is wrong: {e}")))?;
         manifest.check().map_err(bad)?;
         Ok(manifest)
-    }
-
-    fn check(&self) -> std::result::Result<(), String> {
-        let Life::Process(process) = &self.life else {
-            return Ok(());
-        };
-        let all = process.args.iter().chain(&process.tcp);
-        let others = process.unix.iter().chain(&process.tls).flatten();
-        for arg in all.chain(others) {
-            check_placeholders(arg)?;
-        }
-        for arg in process.options.values().flatten() {
-            check_placeholders(&arg.replace("{value}", ""))?;
-        }
-        if !(1..=MOST_NODES).contains(&process.nodes)
-            || (process.nodes > 1) != self.protocol.joins()
-        {
-            return Err("`nodes` is not what its protocol can put together".to_owned());
-        }
-        let names = |args: &[String], what: &str| args.iter().any(|arg| arg.contains(what));
-        if !names(&process.tcp, "{port}") {
-            return Err("`tcp` does not say {port}".to_owned());
-        }
-        if process
-            .unix
-            .as_ref()
-            .is_some_and(|args| !names(args, "{socket}"))
-        {
-            return Err("`unix` does not say {socket}".to_owned());
-        }
-        if process.tls.as_ref().is_some_and(|args| {
-            ["{port}", "{socket}", "{cert}", "{key}"]
-                .iter()
-                .any(|what| !names(args, what))
-        }) {
-            return Err("`tls` does not say {port}, {socket}, {cert} and {key}".to_owned());
-        }
-        if !self.speaks.is_empty() && !self.speaks.contains(&self.protocol) {
-            return Err("`speaks` does not name what the probe speaks".to_owned());
-        }
-        if let Program::Installed(program) = &process.program
-            && (program.search.is_empty() || !program.version.contains("{version}"))
-        {
-            return Err("`search` is empty, or `version` does not say {version}".to_owned());
-        }
-        Ok(())
     }
 
     /// The protocols that its clients may speak, the usual one first.
@@ -300,26 +202,46 @@ impl Manifest {
         self.witness.get(&quantity).map(String::as_str)
     }
 
+    /// The names of the counters that bear witness for who comes in by a door, or by the usual way.
+    pub fn witness_of(&self, door: Option<&str>) -> BTreeMap<Quantity, String> {
+        let mut names = self.witness.clone();
+        if let Some(door) = door.and_then(|name| self.doors.get(name)) {
+            names.extend(door.witness.clone());
+        }
+        names.retain(|_, name| !name.is_empty());
+        names
+    }
+
+    /// Every counter that bears witness to something.
+    pub fn witness_counters(&self) -> impl Iterator<Item = &str> {
+        let doors = self.doors.values().flat_map(|door| door.witness.values());
+        self.witness.values().chain(doors).map(String::as_str)
+    }
+
     /// The arguments that set an option of the server; `None` where it has no such option.
     pub fn option(&self, name: &str, value: &str) -> Option<Vec<String>> {
-        let Life::Process(process) = &self.life else {
-            return None;
-        };
-        let args = process.options.get(name)?;
-        Some(
-            args.iter()
-                .map(|arg| arg.replace("{value}", value))
-                .collect(),
-        )
+        self.server_option(name).map(|option| option.args(value))
+    }
+
+    /// An option of the server.
+    pub fn server_option(&self, name: &str) -> Option<&ServerOption> {
+        match &self.life {
+            Life::Process(process) => process.options.get(name),
+            Life::Embedded(_) => None,
+        }
     }
 
     /// The one command that installs it; `None` for what is built in.
     pub fn install(&self) -> Option<&str> {
         match &self.life {
             Life::Process(Process {
-                program: Program::Installed(program),
+                program: Program::Installed(InstalledProgram { install, .. }),
                 ..
-            }) => Some(&program.install),
+            })
+            | Life::Process(Process {
+                program: Program::Artifact(Artifact { install, .. }),
+                ..
+            }) => Some(install),
             _ => None,
         }
     }

@@ -1,5 +1,6 @@
 //! How a store is to be started.
 
+use crate::artifact;
 use roundtrip_model::names::unknown;
 use roundtrip_model::{Problem, Result};
 use roundtrip_process::{CpuSet, PrivateDir};
@@ -47,6 +48,8 @@ pub struct StartOptions<'a> {
     pub memory_mb: u32,
     /// More arguments, after those of the manifest.
     pub extra_args: Vec<String>,
+    /// Where what is costly to make is kept.
+    pub cache: PathBuf,
     /// The program to start in the place of the manifest's.
     pub program: Option<PathBuf>,
     /// How long it may take until it answers; as long as the manifest says when `None`.
@@ -63,6 +66,7 @@ impl<'a> StartOptions<'a> {
             cpus: None,
             memory_mb: 1024,
             extra_args: Vec::new(),
+            cache: artifact::cache(),
             program: None,
             ready_within: None,
         }

@@ -2,9 +2,8 @@
 //! fails a run: a sample that cannot be had is left out.
 
 use crate::manifest::Manifest;
-use crate::probe::{Probe, probe};
+use crate::probe::{Asked, Probe, probe};
 use crate::store::witnesses;
-use roundtrip_model::contract::Endpoint;
 use roundtrip_model::record::CounterSample;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, JoinHandle};
@@ -26,9 +25,9 @@ pub struct Sampler {
 impl Sampler {
     /// Starts it; `at_ms` of its samples counts from here. It gives no samples of a store whose
     /// counting would cost more than a moment.
-    pub fn start(manifest: &Manifest, endpoints: &[Endpoint], interval: Duration) -> Sampler {
+    pub fn start(manifest: &Manifest, asked: &Asked, interval: Duration) -> Sampler {
         let (stop, stopped) = channel();
-        let asking = probe(manifest.protocol, endpoints, ANSWER_WITHIN);
+        let asking = probe(manifest.protocol, asked, ANSWER_WITHIN);
         if !asking.is_cheap() {
             return Sampler { stop, thread: None };
         }

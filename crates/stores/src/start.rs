@@ -1,31 +1,28 @@
 //! Starting a store: on a free loopback port or a private socket, in a process group of its own,
 //! and not given out before it answers.
 
+use crate::accounts::Logins;
 use crate::certificate;
-use crate::log;
+use crate::launch::Launch;
 use crate::manifest::{AsRoot, Life, Manifest, Process, Protocol};
 use crate::options::{StartOptions, Transport};
 use crate::place::{MAX_SOCKET_PATH_BYTES, Place};
-use crate::probe::{ANSWER_WITHIN, Identity, join, probe};
+use crate::probe::{Identity, join};
 use crate::program;
-use crate::store::{Server, Store, StoreDir, read_settings};
+use crate::ready::{NotReady, wait_for_one, wait_until_ready};
+use crate::store::{Server, Store, StoreDir, asked};
+use crate::template::Recipe;
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::{Kind, Problem, Result};
-use roundtrip_process::{Exit, NOBODY, Owned, Settings, free_port, is_root};
-use std::fs::File;
-use std::io::{self, ErrorKind};
+use roundtrip_process::{NOBODY, Owned, Settings, free_port, is_root};
+use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often a start is tried when another program takes the port first.
 const PORT_ATTEMPTS: u32 = 5;
-/// How long one question may take before the server is asked again, and looked at whether it
-/// died: another program may hold the port and be silent.
-const READY_ANSWER_WITHIN: Duration = Duration::from_millis(500);
-
 /// Starts a store and waits until it answers. It lives as long as the value and as the thread
 /// that called this: the kernel ties a child to the thread that started it.
 pub fn start(manifest: &Manifest, options: &StartOptions) -> Result<Store> {
@@ -39,12 +36,6 @@ pub fn start(manifest: &Manifest, options: &StartOptions) -> Result<Store> {
     }
 }
 
-/// Why a server is not ready.
-enum NotReady {
-    Died(Exit),
-    Late(Problem),
-}
-
 fn start_process(
     manifest: &Manifest,
     process: &Process,
@@ -52,37 +43,39 @@ fn start_process(
     next_port: &mut dyn FnMut() -> Result<u16>,
 ) -> Result<Store> {
     let program = program::locate(
-        &manifest.name,
+        manifest,
         &process.program,
         options.program.as_deref(),
         &options.self_exe,
     )?;
-    let within = options
-        .ready_within
-        .unwrap_or(Duration::from_millis(process.ready_within_ms));
-    let mut nodes = Vec::new();
+    let mut servers = Vec::new();
     let mut identity = None;
     for _ in 0..process.nodes {
-        let (server, place, node) =
-            start_node(manifest, process, options, &program, within, next_port)?;
-        nodes.push((server, place));
+        let (server, node) = start_node(manifest, process, options, &program, next_port)?;
+        servers.push(server);
         identity.get_or_insert(node);
     }
-    let endpoints: Vec<Endpoint> = nodes.iter().map(|(_, p)| p.probe_endpoint()).collect();
     if manifest.protocol.joins() {
-        join(manifest.protocol, &endpoints)?;
-        let servers = nodes.iter_mut().map(|(server, _)| &mut server.owned);
-        let mut servers: Vec<&mut Owned> = servers.collect();
-        let ready = wait_until_ready(manifest.protocol, &endpoints, &mut servers, within);
-        if let (Err(why), Some((_, place))) = (ready, nodes.first()) {
-            return Err(not_ready(manifest, &program, place, why, within));
-        }
+        join(manifest.protocol, &asked(&servers).endpoints)?;
+        wait_for_all(manifest.protocol, &mut servers)?;
     }
-    let mut asking = probe(manifest.protocol, &endpoints, ANSWER_WITHIN);
-    let settings = read_settings(manifest, asking.as_mut());
     let none = || Problem::new(Kind::Internal, "a store has no server");
     let identity = identity.ok_or_else(none)?;
-    Store::started(manifest, nodes, asking, identity, settings)
+    Store::started(manifest, servers, identity)
+}
+
+/// Waits until servers that are one store answer as one.
+pub(crate) fn wait_for_all(protocol: Protocol, servers: &mut [Server]) -> Result<()> {
+    let asked = asked(servers);
+    let Some(within) = servers.first().map(|server| server.launch.ready_within) else {
+        return Ok(());
+    };
+    let mut owned: Vec<&mut Owned> = servers.iter_mut().map(|server| &mut server.owned).collect();
+    let ready = wait_until_ready(protocol, &asked, &mut owned, within);
+    match (ready, servers.first()) {
+        (Err(why), Some(server)) => Err(why.problem(&server.launch)),
+        _ => Ok(()),
+    }
 }
 
 /// Starts one server and waits until it answers for itself.
@@ -91,26 +84,32 @@ fn start_node(
     process: &Process,
     options: &StartOptions,
     program: &Path,
-    within: Duration,
     next_port: &mut dyn FnMut() -> Result<u16>,
-) -> Result<(Server, Place, Identity)> {
+) -> Result<(Server, Identity)> {
     for _ in 0..PORT_ATTEMPTS {
-        let port = match options.transport {
-            Transport::Tcp | Transport::Tls => Some(next_port()?),
-            Transport::Unix => None,
-        };
-        let peer_port = match process.nodes {
-            1 => None,
-            _ => Some(next_port()?),
-        };
-        let (mut server, place) = spawn(manifest, process, options, program, [port, peer_port])?;
-        let protocol = manifest.protocol.of_a_node();
-        let endpoints = [place.probe_endpoint()];
-        match wait_until_ready(protocol, &endpoints, &mut [&mut server.owned], within) {
-            Ok(identity) => return Ok((server, place, identity)),
-            // It does not hold the port itself any more, so whoever does took it first.
-            Err(NotReady::Died(_)) if port.into_iter().chain(peer_port).any(is_taken) => {}
-            Err(why) => return Err(not_ready(manifest, program, &place, why, within)),
+        let mut server = spawn(manifest, process, options, program, next_port)?;
+        let Server {
+            launch,
+            owned,
+            grace,
+            ..
+        } = &mut server;
+        match wait_for_one(
+            manifest.protocol.of_a_node(),
+            &manifest.doors,
+            launch,
+            owned,
+        ) {
+            Ok(identity) => return Ok((server, identity)),
+            Err(NotReady::Late(why)) => return Err(NotReady::Late(why).problem(launch)),
+            Err(why) => {
+                // It must not hold a port itself any more, so whoever does took it first.
+                let problem = why.problem(launch);
+                owned.stop(*grace)?;
+                if !launch.place.ports().any(is_taken) {
+                    return Err(problem);
+                }
+            }
         }
     }
     Err(Problem::new(
@@ -128,17 +127,11 @@ fn spawn(
     process: &Process,
     options: &StartOptions,
     program: &Path,
-    [port, peer_port]: [Option<u16>; 2],
-) -> Result<(Server, Place)> {
+    next_port: &mut dyn FnMut() -> Result<u16>,
+) -> Result<Server> {
     let run_as = (process.as_root == AsRoot::Nobody && is_root()).then_some(NOBODY);
     let dir = StoreDir::make(options.dir, &manifest.name, run_as)?;
-    let place = Place {
-        dir: dir.path().to_owned(),
-        port,
-        tls: options.transport == Transport::Tls,
-        peer_port,
-        memory_mb: options.memory_mb.div_ceil(process.nodes.max(1)),
-    };
+    let place = place(manifest, process, options, dir.path(), next_port)?;
     let listen = match options.transport {
         Transport::Tcp => &process.tcp,
         Transport::Unix => socket_args(manifest, process.unix.as_ref(), "unix", &place)?,
@@ -148,39 +141,84 @@ fn spawn(
             args
         }
     };
-    let failed = |e: io::Error| {
-        Problem::new(
-            Kind::Failed,
-            format!("{} cannot be started: {e}", manifest.name),
-        )
-        .at(program.display().to_string())
-        .next("look whether the program can be executed, and whether the disk is full")
-    };
-    let log = File::create(place.log()).map_err(failed)?;
-    let mut command = Command::new(program);
-    command
-        .args(process.args.iter().chain(listen).map(|arg| place.fill(arg)))
-        .args(&options.extra_args)
-        .current_dir(&place.dir)
-        .stdin(Stdio::null())
-        .stdout(log.try_clone().map_err(failed)?)
-        .stderr(log);
-    let settings = Settings {
-        cpus: options.cpus.clone(),
-        run_as,
-    };
-    let owned = Owned::spawn(&mut command, &settings).map_err(failed)?;
-    let grace = Duration::from_millis(process.stop_grace_ms);
-    let log = place.log();
-    Ok((
-        Server {
-            owned,
-            grace,
-            log,
-            dir,
+    let program = program::within_reach(manifest, program.to_owned(), run_as, &place.dir)?;
+    if let Some(initialise) = &process.initialise {
+        let recipe = Recipe {
+            manifest,
+            initialise,
+            program: &program,
+            options,
+            run_as,
+        };
+        recipe.copy_to(&place.data())?;
+    }
+    let mut args: Vec<String> = process
+        .args
+        .iter()
+        .chain(listen)
+        .map(|arg| place.fill(arg))
+        .collect();
+    for (name, door) in &manifest.doors {
+        let door_args = match options.transport {
+            Transport::Unix => socket_args(manifest, door.unix.as_ref(), "unix", &place)?,
+            Transport::Tcp | Transport::Tls => &door.tcp,
+        };
+        args.extend(door_args.iter().map(|arg| place.fill_door(name, arg)));
+    }
+    args.extend(options.extra_args.iter().cloned());
+    let launch = Launch {
+        store: manifest.name.clone(),
+        program,
+        args,
+        settings: Settings {
+            cpus: options.cpus.clone(),
+            run_as,
         },
+        ready_within: options
+            .ready_within
+            .unwrap_or(Duration::from_millis(process.ready_within_ms)),
+        logins: process.accounts.as_ref().map(Logins::make).transpose()?,
         place,
-    ))
+    };
+    Ok(Server {
+        owned: launch.spawn()?,
+        launch,
+        grace: Duration::from_millis(process.stop_grace_ms),
+        dir,
+    })
+}
+
+/// Where a server is to listen: at ports that are free now.
+fn place(
+    manifest: &Manifest,
+    process: &Process,
+    options: &StartOptions,
+    dir: &Path,
+    next_port: &mut dyn FnMut() -> Result<u16>,
+) -> Result<Place> {
+    let has_port = options.transport != Transport::Unix;
+    let port = has_port.then(&mut *next_port).transpose()?;
+    let peer_port = manifest
+        .protocol
+        .joins()
+        .then(&mut *next_port)
+        .transpose()?;
+    let mut doors = BTreeMap::new();
+    for name in manifest.doors.keys() {
+        doors.insert(name.clone(), has_port.then(&mut *next_port).transpose()?);
+    }
+    let share_mb = options.memory_mb.div_ceil(process.nodes.max(1));
+    Ok(Place {
+        dir: dir.to_owned(),
+        port,
+        tls: options.transport == Transport::Tls,
+        probe_on_socket: process.probe_on_socket,
+        peer_port,
+        doors,
+        memory_mb: process
+            .max_memory_mb
+            .map_or(share_mb, |most| share_mb.min(most)),
+    })
 }
 
 /// The arguments of a transport that puts a socket into the private directory.
@@ -206,68 +244,8 @@ fn socket_args<'p>(
     Ok(args)
 }
 
-fn wait_until_ready(
-    protocol: Protocol,
-    endpoints: &[Endpoint],
-    servers: &mut [&mut Owned],
-    within: Duration,
-) -> std::result::Result<Identity, NotReady> {
-    let mut asking = probe(protocol, endpoints, READY_ANSWER_WITHIN);
-    let start = Instant::now();
-    let mut pause = Duration::from_millis(1);
-    let internal = |e: io::Error| {
-        NotReady::Late(Problem::new(
-            Kind::Internal,
-            format!("a server cannot be awaited: {e}"),
-        ))
-    };
-    loop {
-        let answer = asking.identify();
-        for owned in &mut *servers {
-            if let Some(exit) = owned.try_wait().map_err(internal)? {
-                return Err(NotReady::Died(exit));
-            }
-        }
-        let is_one = |pid| servers.iter().any(|owned| owned.pid() == pid);
-        let problem = match answer {
-            Ok(identity) if identity.pid.is_none_or(is_one) => {
-                return Ok(identity);
-            }
-            Ok(_) => Problem::new(Kind::Failed, "another server answers there"),
-            Err(problem) => problem,
-        };
-        if start.elapsed() >= within {
-            return Err(NotReady::Late(problem));
-        }
-        sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(20));
-    }
-}
-
 fn is_taken(port: u16) -> bool {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_err_and(|e| e.kind() == ErrorKind::AddrInUse)
-}
-
-fn not_ready(
-    manifest: &Manifest,
-    program: &Path,
-    place: &Place,
-    why: NotReady,
-    within: Duration,
-) -> Problem {
-    let name = &manifest.name;
-    let what = match why {
-        NotReady::Died(exit) => format!("{name} {} before it was ready", exit.in_words()),
-        NotReady::Late(last) => format!(
-            "{name} was not ready within {:.1} s: {}",
-            within.as_secs_f64(),
-            last.what
-        ),
-    };
-    Problem::new(Kind::Failed, what)
-        .at(program.display().to_string())
-        .next("look at its last words; start the program by hand to see whether it works at all")
-        .with_log(log::tail(&place.log()))
 }
 
 #[cfg(test)]

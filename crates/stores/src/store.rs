@@ -1,9 +1,10 @@
 //! A store that can be used: started by Roundtrip, embedded in the client, or somebody's own.
 
+use crate::launch::Launch;
 use crate::log;
 use crate::manifest::{Manifest, Quantity};
 use crate::place::Place;
-use crate::probe::{ANSWER_WITHIN, Identity, Probe, in_words, probe};
+use crate::probe::{ANSWER_WITHIN, Asked, Identity, Probe, in_words, probe};
 use crate::sampler::Sampler;
 use roundtrip_model::contract::{Endpoint, Login};
 use roundtrip_model::record::Counters;
@@ -15,6 +16,8 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
+
+mod restart;
 
 /// A directory of one start of a store, gone when dropped.
 pub(crate) struct StoreDir(PathBuf);
@@ -44,10 +47,27 @@ impl Drop for StoreDir {
 /// process, then its directory.
 pub(crate) struct Server {
     pub owned: Owned,
+    pub launch: Launch,
     pub grace: Duration,
-    pub log: PathBuf,
     #[allow(dead_code, reason = "kept for its end")]
     pub dir: StoreDir,
+}
+
+impl Server {
+    /// Its last words.
+    fn log_tail(&self) -> String {
+        log::tail(&self.launch.place.log())
+    }
+}
+
+/// Whom a probe asks: every server.
+pub(crate) fn asked(servers: &[Server]) -> Asked {
+    let places = servers.iter().map(|server| &server.launch.place);
+    let first = servers.first().map(|server| server.launch.asked());
+    Asked {
+        endpoints: places.map(Place::probe_endpoint).collect(),
+        ..first.unwrap_or_default()
+    }
 }
 
 enum Holding {
@@ -63,9 +83,13 @@ enum Holding {
 /// goes on as before.
 pub struct Store {
     manifest: Manifest,
+    /// Where clients reach it; those of several servers can reach each of them.
     endpoint: Endpoint,
-    /// Where the probe asks, and the sampler too: every node; and clients may have to speak TLS.
-    probe_endpoints: Vec<Endpoint>,
+    nodes: Vec<Endpoint>,
+    /// Whom the probe asks, and the sampler too: every node; and clients may have to speak TLS.
+    asked: Asked,
+    doors: BTreeMap<String, Endpoint>,
+    login: Option<Login>,
     probe: Box<dyn Probe>,
     version: String,
     settings: BTreeMap<String, String>,
@@ -76,32 +100,52 @@ impl Store {
     /// A store of servers of which clients go to the first, and the probe to all.
     pub(crate) fn started(
         manifest: &Manifest,
-        nodes: Vec<(Server, Place)>,
-        probe: Box<dyn Probe>,
+        servers: Vec<Server>,
         identity: Identity,
-        settings: BTreeMap<String, String>,
     ) -> Result<Store> {
         let none = || Problem::new(Kind::Internal, "a store has no server");
-        let endpoint = nodes.first().map(|(_, place)| place.endpoint());
+        let all: Vec<Endpoint> = servers
+            .iter()
+            .map(|server| server.launch.place.endpoint())
+            .collect();
+        let mut asked = asked(&servers);
+        let place = servers.first().map(|server| &server.launch.place);
+        let doors = manifest.doors.iter().filter_map(|(name, door)| {
+            let endpoint = place?.door(name)?;
+            Some((name.clone(), door.protocol, endpoint))
+        });
+        asked.doors = doors.collect();
+        let mut probe = probe(manifest.protocol, &asked, ANSWER_WITHIN);
+        let logins = servers
+            .first()
+            .and_then(|server| server.launch.logins.as_ref());
         Ok(Store {
             manifest: manifest.clone(),
-            endpoint: endpoint.ok_or_else(none)?,
-            probe_endpoints: nodes
-                .iter()
-                .map(|(_, place)| place.probe_endpoint())
-                .collect(),
+            endpoint: all.first().cloned().ok_or_else(none)?,
+            nodes: if all.len() > 1 { all } else { Vec::new() },
+            settings: read_settings(manifest, probe.as_mut()),
             probe,
+            doors: asked
+                .doors
+                .iter()
+                .map(|(name, _, endpoint)| (name.clone(), endpoint.clone()))
+                .collect(),
+            asked,
+            login: logins.map(|logins| logins.client.clone()),
             version: identity.version,
-            settings,
-            holding: Holding::Started(nodes.into_iter().map(|(server, _)| server).collect()),
+            holding: Holding::Started(servers),
         })
     }
 
     pub(crate) fn embedded(manifest: &Manifest, endpoint: Endpoint, dir: StoreDir) -> Store {
+        let asked = Asked::at(from_ref(&endpoint));
         Store {
             manifest: manifest.clone(),
-            probe: probe(manifest.protocol, from_ref(&endpoint), ANSWER_WITHIN),
-            probe_endpoints: vec![endpoint.clone()],
+            probe: probe(manifest.protocol, &asked, ANSWER_WITHIN),
+            asked,
+            nodes: Vec::new(),
+            doors: BTreeMap::new(),
+            login: None,
             endpoint,
             version: embedded_version(manifest).unwrap_or_default(),
             settings: manifest.settings.fixed.clone(),
@@ -110,15 +154,27 @@ impl Store {
     }
 
     /// Connects to a store that is somebody's own.
-    pub(crate) fn attached(manifest: &Manifest, endpoint: Endpoint) -> Result<Store> {
-        let mut probe = probe(manifest.protocol, from_ref(&endpoint), ANSWER_WITHIN);
+    pub(crate) fn attached(
+        manifest: &Manifest,
+        endpoint: Endpoint,
+        login: Option<Login>,
+    ) -> Result<Store> {
+        let asked = Asked {
+            login: login.clone(),
+            rows: manifest.rows.clone(),
+            ..Asked::at(from_ref(&endpoint))
+        };
+        let mut probe = probe(manifest.protocol, &asked, ANSWER_WITHIN);
         let identity = probe.identify()?;
         let settings = read_settings(manifest, probe.as_mut());
         let counters = probe.counters()?;
         let items = manifest.counter(Quantity::Items);
         Ok(Store {
             manifest: manifest.clone(),
-            probe_endpoints: vec![endpoint.clone()],
+            asked,
+            nodes: Vec::new(),
+            doors: BTreeMap::new(),
+            login,
             endpoint,
             probe,
             version: identity.version,
@@ -141,20 +197,17 @@ impl Store {
 
     /// Where every one of its servers is reached; empty where it has one.
     pub fn nodes(&self) -> Vec<Endpoint> {
-        match self.probe_endpoints.as_slice() {
-            [] | [_] => Vec::new(),
-            several => several.to_vec(),
-        }
+        self.nodes.clone()
     }
 
     /// Where it is reached by another protocol than its usual one, by the protocol's name.
     pub fn doors(&self) -> BTreeMap<String, Endpoint> {
-        BTreeMap::new()
+        self.doors.clone()
     }
 
     /// Who a client is to it, where it asks.
     pub fn login(&self) -> Option<Login> {
-        None
+        self.login.clone()
     }
 
     /// Its version, in its own words.
@@ -225,13 +278,13 @@ impl Store {
             Problem::new(Kind::Failed, what)
                 .at(in_words(&self.endpoint))
                 .next("look at its last words and at the kernel's log (memory may have run out)")
-                .with_log(log::tail(&server.log)),
+                .with_log(server.log_tail()),
         )
     }
 
     /// The last words of its servers; empty where there are none.
     pub fn log_tail(&self) -> String {
-        let tails = self.servers().iter().map(|server| log::tail(&server.log));
+        let tails = self.servers().iter().map(Server::log_tail);
         tails.collect::<Vec<_>>().join("\n")
     }
 
@@ -257,7 +310,7 @@ impl Store {
 
     /// Samples the witness counters every `interval` on a connection of its own.
     pub fn sampler(&self, interval: Duration) -> Sampler {
-        Sampler::start(&self.manifest, &self.probe_endpoints, interval)
+        Sampler::start(&self.manifest, &self.asked, interval)
     }
 
     /// Ends what Roundtrip started and removes its directory; leaves alone what it did not start.
@@ -278,7 +331,12 @@ impl Store {
 
 /// Keeps the counters that the manifest names.
 pub(crate) fn witnesses(manifest: &Manifest, mut all: Counters) -> Counters {
-    all.retain(|name, _| manifest.witness.values().any(|named| named == name));
+    let derived = manifest.derived.iter();
+    let sums: Counters = derived
+        .filter_map(|(name, sum)| Some((name.clone(), sum.of(&all)?)))
+        .collect();
+    all.extend(sums);
+    all.retain(|name, _| manifest.witness_counters().any(|named| named == name));
     all
 }
 
@@ -301,6 +359,6 @@ pub(crate) fn read_settings(
 
 /// The version of a store that is inside Roundtrip.
 pub(crate) fn embedded_version(manifest: &Manifest) -> Option<String> {
-    let mut probe = probe(manifest.protocol, &[], ANSWER_WITHIN);
+    let mut probe = probe(manifest.protocol, &Asked::default(), ANSWER_WITHIN);
     probe.identify().ok().map(|identity| identity.version)
 }

@@ -3,56 +3,15 @@
 
 mod common;
 
-use common::{Server, store_with, unix};
-use roundtrip_model::Kind;
+use common::{Server, store_with, tell, unix};
 use roundtrip_model::contract::Endpoint;
 use roundtrip_stores::{Quantity, StartOptions, Transport, attach};
-use roundtrip_wire::resp::{Reply, write_command};
-use roundtrip_wire::{Limits, Parsed};
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::Duration;
 
 fn redis(change: impl FnOnce(&mut StartOptions)) -> Server {
     store_with("redis", change)
-}
-
-/// Sends commands and says what the last one was answered with.
-fn tell(server: &Server, commands: &[&[&str]]) -> String {
-    let Endpoint::Tcp { host, port } = server.store.endpoint() else {
-        panic!("it listens on a port");
-    };
-    let mut socket = TcpStream::connect((host, port)).unwrap();
-    socket
-        .set_read_timeout(Some(Duration::from_secs(60)))
-        .unwrap();
-    let mut requests = Vec::new();
-    for command in commands {
-        let words: Vec<&[u8]> = command.iter().map(|word| word.as_bytes()).collect();
-        write_command(&mut requests, &words);
-    }
-    socket.write_all(&requests).unwrap();
-    let (mut held, mut chunk, mut last) = (Vec::new(), [0; 4096], String::new());
-    for _ in commands {
-        let took = loop {
-            match Reply::parse(&held, &Limits::default()) {
-                Parsed::Complete(reply, took) => {
-                    last = format!("{reply:?}");
-                    break took;
-                }
-                Parsed::NeedMore => {
-                    let read = socket.read(&mut chunk).unwrap();
-                    assert!(read > 0, "closed");
-                    held.extend_from_slice(&chunk[..read]);
-                }
-                Parsed::Bad(bad) => panic!("{bad:?}"),
-            }
-        };
-        held.drain(..took);
-    }
-    last
 }
 
 #[test]
@@ -229,11 +188,4 @@ fn a_password_comes_from_the_environment_and_is_never_shown() {
         wrong.contains("does not take the password") && !wrong.contains("guess"),
         "{wrong}"
     );
-}
-
-#[test]
-fn inspect_says_that_it_looks_into_memcached_only() {
-    let problem = roundtrip_stores::locate("redis://127.0.0.1:1", false).unwrap_err();
-    assert_eq!(problem.kind, Kind::Usage);
-    assert!(problem.what.contains("only into memcached"), "{problem}");
 }

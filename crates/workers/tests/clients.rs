@@ -129,7 +129,7 @@ fn a_mistyped_name_is_answered_with_the_nearest() {
     assert_eq!(
         next("php/memcachd"),
         "did you mean `php/memcached`? Known: php/memcache, php/memcached, \
-         php/nothing, php/phpredis, php/predis"
+         php/mysqli, php/nothing, php/pdo, php/phpredis, php/predis"
     );
     assert_eq!(
         next("phhp/memcached"),

@@ -24,7 +24,7 @@ final class Kind
 
     public static function of(Throwable $thrown): string
     {
-        $kind = self::told($thrown->getMessage());
+        $kind = Sql::kind($thrown) ?? self::told($thrown->getMessage());
         return $kind ?? ($thrown instanceof ErrorException ? 'warning' : 'exception');
     }
 

@@ -12,6 +12,7 @@ use Closure;
 final class Loop
 {
     private readonly Closure $loop;
+    private readonly ?Fills $filled;
 
     /** @var list<int> the start of the loop, then the end of each turn */
     private array $at;
@@ -27,10 +28,16 @@ final class Loop
         private readonly int $ttl,
         bool $inLoop,
         private readonly ?Journal $journal,
+        bool $prepares,
     ) {
         $client = $opened->client;
         $batch = $turn->isBatch && $client instanceof Pipelines ? $client->batch() : null;
-        $script = new Script($turn, self::calls($client, $ttl), $batch, $inLoop, $journal !== null);
+        $calls = self::calls($client, $ttl);
+        $this->filled = $prepares && $client instanceof Fills ? $client : null;
+        if ($this->filled !== null) {
+            $calls['set'] = $this->filled->fill();
+        }
+        $script = new Script($turn, $calls, $batch, $inLoop, $journal !== null);
         $this->loop = eval($script->text(array_keys($operations->counts())));
     }
 
@@ -52,6 +59,7 @@ final class Loop
             $this->journal,
         );
         $this->tally->missed($misses);
+        $this->filled?->filled();
         $this->userNs = self::ns($after, 'ru_utime') - self::ns($before, 'ru_utime');
         $this->sysNs = self::ns($after, 'ru_stime') - self::ns($before, 'ru_stime');
     }

@@ -35,6 +35,6 @@ final class Opened
     public function keyPrefix(): string
     {
         $table = $this->options['table'] ?? self::PLUGINS_OWN;
-        return $table === self::PLUGINS_OWN ? '' : "@@{$table}.";
+        return $this->client->about()->door === null || $table === self::PLUGINS_OWN ? '' : "@@{$table}.";
     }
 }

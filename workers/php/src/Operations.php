@@ -30,7 +30,7 @@ final class Operations
     ];
 
     /** What reads gives what was written before; what is left of a mix writes. */
-    private const READS = ['get', 'get_many'];
+    private const READS = ['get', 'get_many', 'join'];
     private const WRITES = ['set', 'insert', 'read_modify_write'];
 
     /** How many records there are: one for each key of each op. */

@@ -116,8 +116,8 @@ final class Worker
                 throw new Failure('usage', "the client does not take {$name}={$value}");
             }
         }
-        if (isset($options['table']) && $command['store'] !== 'mysql') {
-            throw new Failure('usage', "only mysql has tables: the client does not take table on {$command['store']}");
+        if (isset($options['table']) && !in_array($command['store'], ['mysql', 'mariadb'], true)) {
+            throw new Failure('usage', "only mysql and mariadb have tables: the client does not take table on {$command['store']}");
         }
         $place = Place::of($command, $client->about()->door);
         $start = hrtime(true);
@@ -156,7 +156,7 @@ final class Worker
             $operations->mustBeOfTheirIndex();
         }
         $journal = isset($command['journal']) ? new Journal($command['journal']) : null;
-        $this->loop = new Loop($opened, $operations, $turn, $command['ttl_s'], $inLoop, $journal);
+        $this->loop = new Loop($opened, $operations, $turn, $command['ttl_s'], $inLoop, $journal, $command['purpose'] === 'prepare');
         $this->latencies = $command['latencies'] ?? null;
         $this->say(['event' => 'ready']);
     }

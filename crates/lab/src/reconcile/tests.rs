@@ -29,6 +29,7 @@ fn phase(op: Op, outcomes: &[(&str, u64)], cache: &[(&str, u64)]) -> PhaseRecord
         machine: None,
         slices_ns: Vec::new(),
         steady: None,
+        terms: Default::default(),
         witness: BTreeMap::new(),
         samples: Vec::new(),
     }

@@ -5,6 +5,7 @@ use super::Format;
 use crate::{Document, RenderOptions};
 use roundtrip_model::Metric;
 use roundtrip_model::contract::outcome;
+use roundtrip_model::fault::FaultRecord;
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity};
 
 /// The format.
@@ -29,6 +30,9 @@ impl Format for Csv {
     }
 
     fn render(&self, document: &Document, _: &RenderOptions) -> Vec<u8> {
+        if document.experiment.is_of_faults() {
+            return faults(document);
+        }
         let mut out = line(heads());
         for trial in &document.trials {
             for phase in &trial.phases {
@@ -36,6 +40,72 @@ impl Format for Csv {
             }
         }
         out.into_bytes()
+    }
+}
+
+/// A row a trial.
+fn faults(document: &Document) -> Vec<u8> {
+    let heads = [
+        "run",
+        "experiment",
+        "block",
+        "position",
+        "variant",
+        "fault",
+        "valid",
+        "void_reason",
+        "after_ops",
+        "delay_ns",
+        "sent",
+        "acknowledged",
+        "applied",
+        "applied_unacknowledged",
+        "acknowledged_lost",
+        "wrong",
+        "beyond",
+        "torn",
+    ];
+    let mut out = line(heads.map(str::to_owned).to_vec());
+    for trial in &document.trials {
+        if let Some(fault) = &trial.fault {
+            out += &line(fault_fields(document, trial, fault));
+        }
+    }
+    out.into_bytes()
+}
+
+fn fault_fields(document: &Document, trial: &TrialRecord, fault: &FaultRecord) -> Vec<String> {
+    let mut fields = vec![
+        document.run.id.clone(),
+        document.run.experiment.clone(),
+        trial.block.to_string(),
+        trial.position.to_string(),
+        trial.variant.clone(),
+        fault.kind.to_string(),
+        trial.is_valid().to_string(),
+        void_reason(trial).to_owned(),
+    ];
+    let found = fault.found;
+    let numbers = [
+        fault.after_ops,
+        fault.delay_ns,
+        fault.sent,
+        fault.acknowledged,
+        fault.applied(),
+        found.unacknowledged,
+        fault.lost(),
+        found.wrong,
+        found.beyond,
+        found.torn,
+    ];
+    fields.extend(numbers.map(|n| n.to_string()));
+    fields
+}
+
+fn void_reason(trial: &TrialRecord) -> &str {
+    match &trial.validity {
+        Validity::Valid => "",
+        Validity::Void(reason) => reason,
     }
 }
 
@@ -64,10 +134,6 @@ fn heads() -> Vec<String> {
 }
 
 fn fields(document: &Document, trial: &TrialRecord, phase: &PhaseRecord) -> Vec<String> {
-    let reason = match &trial.validity {
-        Validity::Valid => "",
-        Validity::Void(reason) => reason,
-    };
     let mut fields = vec![
         document.run.id.clone(),
         document.run.experiment.clone(),
@@ -79,7 +145,7 @@ fn fields(document: &Document, trial: &TrialRecord, phase: &PhaseRecord) -> Vec<
         phase.op.to_string(),
         trial.started_unix_ms.to_string(),
         trial.is_valid().to_string(),
-        reason.to_owned(),
+        void_reason(trial).to_owned(),
         phase.ops.to_string(),
         phase.depth.to_string(),
         phase.concurrency.to_string(),

@@ -5,8 +5,9 @@
 use super::Format;
 use crate::view::{Case, collected};
 use crate::{Document, RenderOptions};
-use roundtrip_model::analysis::{Comparison, PublishedRow, Summary};
+use roundtrip_model::analysis::{Comparison, FaultRow, PublishedRow, Summary};
 use roundtrip_model::experiment::{Experiment, Variant};
+use roundtrip_model::fault::FaultRecord;
 use roundtrip_model::record::{PhaseRecord, RunRecord, TrialRecord, Validity};
 use roundtrip_model::warning::Warning;
 use roundtrip_model::workload::Workload;
@@ -61,6 +62,8 @@ struct Result<'a> {
     comparisons: &'a [Comparison],
     published: &'a [PublishedRow],
     warnings: Vec<WarningJson>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    faults: &'a [FaultRow],
 }
 
 #[derive(Serialize)]
@@ -101,6 +104,8 @@ struct TrialJson<'a> {
     validity: &'a Validity,
     phases: Vec<PhaseJson<'a>>,
     warnings: &'a [Warning],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fault: Option<&'a FaultRecord>,
 }
 
 #[derive(Serialize)]
@@ -144,6 +149,7 @@ impl<'a> Result<'a> {
             comparisons: &analysis.comparisons,
             published: &analysis.published,
             warnings: warnings(document),
+            faults: &analysis.faults,
         }
     }
 }
@@ -188,6 +194,7 @@ fn trial(trial: &TrialRecord) -> TrialJson<'_> {
         validity: &trial.validity,
         phases: trial.phases.iter().map(phase).collect(),
         warnings: &trial.warnings,
+        fault: trial.fault.as_ref(),
     }
 }
 

@@ -29,7 +29,7 @@ pub fn view(document: &Document) -> View {
     }
 }
 
-fn chapter(title: impl AsRef<str>, blocks: Vec<Block>) -> Chapter {
+pub(super) fn chapter(title: impl AsRef<str>, blocks: Vec<Block>) -> Chapter {
     Chapter {
         title: clean(title.as_ref()),
         blocks,
@@ -150,21 +150,27 @@ fn outcomes(figures: &Figures<'_>) -> Chapter {
 }
 
 fn how(document: &Document) -> Vec<Chapter> {
+    let facts = facts_of(document);
+    let measured = vec![
+        Block::Prose(vec![generated(document)]),
+        Block::Facts(facts.work.clone()),
+    ];
+    let mut chapters = vec![chapter("How it was measured", measured)];
+    chapters.extend(surroundings(document, facts));
+    chapters
+}
+
+/// Machine, versions, settings and the command: what every report ends with.
+pub(super) fn surroundings(document: &Document, facts: Facts) -> Vec<Chapter> {
     let Facts {
-        work,
         machine,
         versions,
         settings,
         loops,
         run,
-    } = facts_of(document);
-    let mut chapters = vec![
-        chapter(
-            "How it was measured",
-            vec![Block::Prose(vec![generated(document)]), Block::Facts(work)],
-        ),
-        chapter("Machine", vec![Block::Facts(machine)]),
-    ];
+        ..
+    } = facts;
+    let mut chapters = vec![chapter("Machine", vec![Block::Facts(machine)])];
     for (title, facts) in [
         ("Versions", versions),
         ("Settings", settings),

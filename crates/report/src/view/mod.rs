@@ -3,6 +3,7 @@
 
 mod build;
 mod facts;
+mod faults;
 mod figures;
 mod headlines;
 mod notices;
@@ -11,6 +12,7 @@ mod pictures;
 mod tables;
 
 pub use facts::facts_of;
+pub use faults::trials as fault_trials;
 pub use figures::is_control;
 pub use notices::{collected, notices_of};
 pub use pictures::ratio_tick;
@@ -37,7 +39,10 @@ pub struct View {
 impl View {
     /// The view of a document.
     pub fn new(document: &Document) -> View {
-        build::view(document)
+        match document.experiment.is_of_faults() {
+            true => faults::view(document),
+            false => build::view(document),
+        }
     }
 }
 

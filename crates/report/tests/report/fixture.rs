@@ -118,6 +118,7 @@ fn phase(variant: &str, name: &str, placement: Placement, seed: u64) -> PhaseRec
         machine: None,
         slices_ns: vec![total(mean) / 2; 2],
         steady: Some(true),
+        terms: Default::default(),
         witness: [(
             "memcached".to_owned(),
             Witness {
@@ -144,6 +145,7 @@ fn trials(experiment: &Experiment, blocks: u32) -> Vec<TrialRecord> {
                     started_unix_ms: 1_795_175_102_000 + trials.len() as u64 * 3_500,
                     took_ns: 3_400_000_000,
                     validity: Validity::Valid,
+                    fault: None,
                     phases: ["set", "get"]
                         .map(|name| phase(variant, name, *placement, seed))
                         .into(),
@@ -434,6 +436,7 @@ pub fn document_of(blocks: u32) -> Document {
         summaries: summaries(&trials),
         comparisons: comparisons(),
         published: published(),
+        faults: Vec::new(),
         warnings: vec![
             Warning::new(WarningKind::VoidTrials, "native", "1 of 5 trials is void"),
             Warning::new(

@@ -7,6 +7,7 @@ mod compare;
 mod completions;
 mod diff;
 mod doctor;
+mod faults;
 mod fidelity;
 mod floor;
 mod inspect;
@@ -15,6 +16,7 @@ mod report;
 mod resume;
 mod run;
 mod runs;
+mod setup;
 mod show;
 mod transfer;
 
@@ -27,6 +29,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Faults(args) => faults::run(&args),
         Command::Fidelity(args) => fidelity::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Runs(args) => runs::run(&args),
@@ -37,6 +40,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Export(args) => transfer::export(&args),
         Command::Import(args) => transfer::import(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Setup(args) => setup::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::List(args) => list::run(&args),
         Command::Completions(args) => completions::run(&args),

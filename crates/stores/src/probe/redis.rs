@@ -11,6 +11,7 @@ use super::link::{Kept, Link, MAX_BATCH_BYTES};
 use super::{Identity, Probe};
 pub use cluster::{ClusterProbe, join};
 use info::Info;
+pub use info::{is_database, part};
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::record::Counters;
 use roundtrip_model::{Kind, Problem, Result};
@@ -72,11 +73,19 @@ impl RedisProbe {
 
 impl Probe for RedisProbe {
     fn identify(&mut self) -> Result<Identity> {
-        let info = self.ask(|connection| connection.info("server"))?;
+        let info = self.ask(|connection| connection.info("all"))?;
+        // It answers this while it still reads its log, and refuses everything else.
+        if info.text("loading") == Some("1") {
+            let what = "redis is still loading what it kept on disk";
+            return Err(Problem::new(Kind::Failed, what).next("wait until it has"));
+        }
         // What took Redis' place keeps its old version number there for old clients.
-        let version = info.text("valkey_version").or(info.text("redis_version"));
+        let version = match info.text("valkey_version") {
+            Some(version) => format!("valkey-server {version}"),
+            None => info.text("redis_version").unwrap_or_default().to_owned(),
+        };
         Ok(Identity {
-            version: version.unwrap_or_default().to_owned(),
+            version,
             pid: info.text("process_id").and_then(|pid| pid.parse().ok()),
         })
     }
@@ -144,11 +153,12 @@ impl Answer {
     }
 }
 
-struct Connection(Link);
+/// A connection on which a Redis is asked.
+pub struct Connection(Link);
 
 impl Connection {
     /// Connects, and shows the password to a server that wants one.
-    fn open(endpoint: &Endpoint, answer_within: Duration) -> Result<Connection> {
+    pub fn open(endpoint: &Endpoint, answer_within: Duration) -> Result<Connection> {
         let mut connection = Connection(Link::open("redis", endpoint, answer_within)?);
         match connection.ask(&["INFO", "server"])? {
             Answer::Error(why) if why.starts_with("NOAUTH") => connection.authenticate()?,
@@ -178,11 +188,15 @@ impl Connection {
     }
 
     fn ask(&mut self, words: &[&str]) -> Result<Answer> {
+        self.send(words)?;
+        self.answer(words[0])
+    }
+
+    fn send(&mut self, words: &[&str]) -> Result<()> {
         let mut request = Vec::new();
         let arguments: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
         write_command(&mut request, &arguments);
-        self.0.send(&request)?;
-        self.answer(words[0])
+        self.0.send(&request)
     }
 
     fn answer(&mut self, request: &str) -> Result<Answer> {
@@ -191,8 +205,17 @@ impl Connection {
         })
     }
 
+    /// What is read from the answer to a question; `None` where the server does not give one: it
+    /// is of another version, or the user may not ask.
+    pub fn told<T>(&mut self, words: &[&str], read: impl Fn(&Reply<'_>) -> T) -> Result<Option<T>> {
+        self.send(words)?;
+        self.0.receive(words[0], |bytes| {
+            Reply::parse(bytes, &LIMITS).map(|reply| reply.error().is_none().then(|| read(&reply)))
+        })
+    }
+
     /// What a question is answered with, where that is a text.
-    fn text(&mut self, words: &[&str]) -> Result<String> {
+    pub fn text(&mut self, words: &[&str]) -> Result<String> {
         match self.ask(words)? {
             Answer::Text(text) => Ok(text),
             other => Err(self.unexpected(&words.join(" "), &other)),
@@ -209,6 +232,11 @@ impl Connection {
 
     fn unexpected(&self, request: &str, answer: &Answer) -> Problem {
         self.0.unexpected(request, answer.shown().as_bytes())
+    }
+
+    /// Everything that `INFO` says, by its own names.
+    pub fn everything(&mut self) -> Result<BTreeMap<String, String>> {
+        Ok(self.info("all")?.into_fields())
     }
 
     fn info(&mut self, section: &str) -> Result<Info> {

@@ -142,6 +142,8 @@ fn a_socket_path_that_is_too_long_is_refused() {
         port: None,
         peer_port: None,
         tls: false,
+        probe_on_socket: false,
+        doors: Default::default(),
         memory_mb: 64,
     };
     let problem = socket_args(
@@ -183,4 +185,30 @@ fn a_transport_has_a_name() {
             .unwrap()
             .contains("`unix`")
     );
+}
+
+#[test]
+fn a_door_that_another_server_took_is_given_up_with_its_port() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().port();
+    let mut manifest = find("mysql").unwrap().clone();
+    let Life::Process(process) = &mut manifest.life else {
+        panic!("mysql is a process");
+    };
+    let process = process.clone();
+    let dir = PrivateDir::new().unwrap();
+    // The second port is that of the door.
+    let mut asked = 0;
+    let mut next = || {
+        asked += 1;
+        if asked == 2 { Ok(taken) } else { free_port() }
+    };
+    let mut options = StartOptions::new("/no/self", &dir);
+    options.memory_mb = 64;
+    let store = start_process(&manifest, &process, &options, &mut next)
+        .unwrap_or_else(|problem| panic!("{problem}"));
+    let host = "127.0.0.1".to_owned();
+    let busy = Endpoint::Tcp { host, port: taken };
+    assert_ne!(store.doors()["memcached"], busy);
+    assert_eq!(asked, 4);
 }
