@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the tests drive: Debian's packages, by the binary or extension that shows they are there.
-const PACKAGES: [&str; 8] = [
+const PACKAGES: [&str; 9] = [
     "memcached",
     "redis-server",
     "php-cli",
     "php-memcache",
     "php-memcached",
     "php-redis",
+    "php-nrk-predis",
     "php-igbinary",
     "php-msgpack",
 ];
