@@ -11,8 +11,8 @@ namespace Roundtrip\Worker;
 
 use ErrorException;
 
-foreach (['About', 'Client', 'Failure', 'Extension', 'Opened', 'Operations', 'Shown', 'Tally', 'Loop', 'Check',
-    'Settings', 'Worker'] as $name) {
+foreach (['About', 'Batch', 'Call', 'Client', 'Pipelines', 'Fills', 'Endpoint', 'Failure', 'Extension', 'Journal', 'Kind', 'Opened',
+    'Operations', 'PhpRedis', 'Place', 'Shown', 'Script', 'Sql', 'Tally', 'Turn', 'Loop', 'Check', 'Settings', 'Worker'] as $name) {
     require __DIR__ . "/src/{$name}.php";
 }
 

@@ -84,6 +84,7 @@ pub fn trial(block: u32) -> TrialRecord {
         machine: None,
         slices_ns: vec![1, 2, 3],
         steady: Some(true),
+        terms: Default::default(),
         witness: [("memcached".to_owned(), Witness::default())].into(),
         samples: vec![CounterSample {
             at_ms: 5,
@@ -133,5 +134,6 @@ pub fn trial(block: u32) -> TrialRecord {
         },
         phases: vec![set, get],
         warnings: vec![],
+        fault: None,
     }
 }

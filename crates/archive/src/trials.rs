@@ -2,6 +2,7 @@
 
 use crate::runs::to_text;
 use crate::{Archive, blob, limits, trouble};
+use roundtrip_model::fault::FaultRecord;
 use roundtrip_model::record::{PhaseRecord, TrialRecord};
 use roundtrip_model::{Histogram, Kind, Problem, Result};
 use rusqlite::{Row, params};
@@ -207,7 +208,21 @@ pub(crate) fn check(trial: &TrialRecord) -> std::result::Result<(), String> {
     if let Some(phase) = trial.phases.iter().find(|p| p.gaps.len() > limits::GAPS) {
         return Err(format!("{} times without a connection", phase.gaps.len()));
     }
+    if trial.fault.as_ref().is_some_and(is_too_much) {
+        return Err("more writes than any trial has".to_owned());
+    }
     Ok(())
+}
+
+/// Whether a number of a fault is so large that sums of them could overflow.
+fn is_too_much(fault: &FaultRecord) -> bool {
+    let found = fault.found;
+    let counts = [fault.count, fault.after_ops, fault.delay_ns, fault.sent];
+    let counts = counts.into_iter().chain([fault.acknowledged]);
+    counts
+        .chain([found.acknowledged, found.unacknowledged])
+        .chain([found.beyond, found.wrong, found.torn])
+        .any(|n| n > limits::TIME_NS)
 }
 
 /// Whether a time of a phase is so long that sums of them could overflow.

@@ -377,6 +377,8 @@ fn record(
         steady: roundtrip_stats::steady_state(&slices_ns),
         slices_ns,
         witness,
+        // Filled in by `trial`, which knows the store's manifest.
+        terms: BTreeMap::new(),
         samples,
     }
 }

@@ -134,7 +134,7 @@ pub fn resume(outcome: Outcome, wishes: &Wishes, around: Surroundings<'_>) -> Re
     carry_on(&mut bench, outcome, around)
 }
 
-fn bench<'a>(
+pub(crate) fn bench<'a>(
     experiment: &'a Experiment,
     seed: u64,
     wishes: &'a Wishes,
@@ -226,7 +226,7 @@ fn unequal_terms(experiment: &Experiment) -> Vec<Warning> {
 }
 
 /// Says how to go on, where the problem does not say better.
-fn with_way_on(problem: Problem, run: &RunRecord) -> Problem {
+pub(crate) fn with_way_on(problem: Problem, run: &RunRecord) -> Problem {
     let way = format!("roundtrip resume {}", run.id);
     match &problem.next_step {
         Some(step) if step.contains("resume") => problem,
@@ -239,7 +239,10 @@ fn with_way_on(problem: Problem, run: &RunRecord) -> Problem {
 }
 
 /// Trials of other versions must not stand in one run with those that are there.
-fn same_versions(run: &RunRecord, now: &std::collections::BTreeMap<String, String>) -> Result<()> {
+pub(crate) fn same_versions(
+    run: &RunRecord,
+    now: &std::collections::BTreeMap<String, String>,
+) -> Result<()> {
     let then = &run.environment.versions;
     match then
         .iter()
@@ -258,7 +261,7 @@ fn same_versions(run: &RunRecord, now: &std::collections::BTreeMap<String, Strin
     }
 }
 
-struct ArchiveKeeper<'a>(&'a mut Archive);
+pub(crate) struct ArchiveKeeper<'a>(pub &'a mut Archive);
 
 impl Keeper for ArchiveKeeper<'_> {
     fn keep(&mut self, run: &RunRecord, trial: &TrialRecord) -> Result<()> {

@@ -63,8 +63,14 @@ struct Planner<'a> {
 /// How many keys a workload is about.
 pub fn keyspace(work: &Workload) -> u64 {
     let visits = work.phases.iter().filter(|phase| phase.op != Op::Insert);
-    let visited = visits.map(Phase::hits).max().unwrap_or(1);
-    work.keys.count.unwrap_or(visited).max(1)
+    let visited = visits.map(|phase| phase.keys.unwrap_or(phase.hits())).max();
+    work.keys.count.unwrap_or(visited.unwrap_or(1)).max(1)
+}
+
+/// How many of them a phase is about.
+fn keys_of(work: &Workload, phase: &Phase) -> u64 {
+    let all = keyspace(work);
+    phase.keys.map_or(all, |keys| keys.min(all))
 }
 
 /// The steps of a trial of a contestant; `prefix` goes before every key.
@@ -131,7 +137,7 @@ impl Planner<'_> {
     }
 
     fn add(&mut self, number: u64, phase: &Phase) {
-        let keyspace = keyspace(self.work);
+        let keyspace = keys_of(self.work, phase);
         let ttl_s = phase.ttl_s.unwrap_or(0);
         let cold_first = COLD_FIRST + number * COLD_STRETCH;
         if phase.op.needs_data() && self.in_store < keyspace {
@@ -183,7 +189,7 @@ impl Planner<'_> {
         if add == 0 || !is_in_order {
             return;
         }
-        let keyspace = keyspace(self.work);
+        let keyspace = keys_of(self.work, phase);
         let stream = Stream {
             add,
             records_before: phase.records(),
@@ -226,7 +232,7 @@ impl Planner<'_> {
             | Op::ReadAside
             | Op::Scan
             | Op::ReadModifyWrite
-            | Op::Mix => (0, keyspace(self.work)),
+            | Op::Mix => (0, keys_of(self.work, phase)),
             Op::Set | Op::Insert | Op::SetSeen => own,
             Op::Delete | Op::Incr => {
                 self.prepare(Target::Store, WARMUP_FIRST, phase.warmup, ttl_s);

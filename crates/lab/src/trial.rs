@@ -9,7 +9,7 @@ use crate::placement::Cpus;
 use crate::plan::TrialPlan;
 use crate::reconcile::{Account, Expected, objection};
 use crate::steps::{self, Step};
-use crate::watch;
+use crate::{terms, watch};
 use roundtrip_model::contract::{Target, outcome};
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity, Witness};
 use roundtrip_model::stream::Stream;
@@ -64,6 +64,7 @@ pub fn run(bench: &mut Bench<'_>, plan: &TrialPlan) -> Result<TrialRecord> {
         validity: Validity::Valid,
         phases: Vec::new(),
         warnings: Vec::new(),
+        fault: None,
     };
     let path = bench.path(&plan.contestant)?.clone();
     let cpus = Cpus::of(plan.placement);
@@ -141,10 +142,14 @@ fn run_steps(
                 stream,
                 new_keys,
             } => {
-                let record = phase::measure(&mut clients, &phase, &warmup, &stream)?;
+                let mut record = phase::measure(&mut clients, &phase, &warmup, &stream)?;
+                if let Some(witness) = record.witness.get(phase::STORE) {
+                    record.terms = terms::of(witness, bench.witness_names(&path.store));
+                }
                 let expected = Expected {
                     ops: stream.ops(),
                     new_keys,
+                    transactions: transactions(path, &record),
                 };
                 judge(&record, &expected, path, trial, bench);
                 judge_pace(&record, trial)?;
@@ -201,6 +206,12 @@ fn judge(
     if let Some(reason) = objection(record, expected, &store, cache.as_ref()) {
         make_void(trial, reason);
     }
+}
+
+/// The fewest transactions that the ops of a phase go in, on a path that is to use them.
+fn transactions(path: &Path, record: &PhaseRecord) -> Option<u64> {
+    let asked = path.options.get("transaction").is_some_and(|v| v == "true");
+    asked.then(|| record.ops.div_ceil(u64::from(record.depth.max(1))))
 }
 
 /// Voids a trial. The first reason is the one that explains the others.

@@ -38,6 +38,12 @@ pub(crate) enum ErrorKind {
     Surplus,
     /// The nodes of a cluster sent an op from one to another too often, or to none that is known.
     Redirect,
+    /// A key that was not to be there is.
+    NotStored,
+    /// The server takes no more connections.
+    TooManyConnections,
+    /// What one protocol wrote was not seen by another in time.
+    NotSeen,
 }
 
 impl ErrorKind {
@@ -53,13 +59,16 @@ impl ErrorKind {
             ErrorKind::Database => "database",
             ErrorKind::Surplus => "surplus_reply",
             ErrorKind::Redirect => "redirect",
+            ErrorKind::NotStored => "not_stored",
+            ErrorKind::TooManyConnections => "too_many_connections",
+            ErrorKind::NotSeen => "not_seen",
         }
     }
 }
 
 impl Outcome {
     /// Every outcome, in the order of [`Outcome::code`].
-    const ALL: [Outcome; 16] = [
+    const ALL: [Outcome; 19] = [
         Outcome::Hit,
         Outcome::Miss,
         Outcome::Wrong,
@@ -76,6 +85,9 @@ impl Outcome {
         Outcome::Error(ErrorKind::Database),
         Outcome::Error(ErrorKind::Surplus),
         Outcome::Error(ErrorKind::Redirect),
+        Outcome::Error(ErrorKind::NotStored),
+        Outcome::Error(ErrorKind::TooManyConnections),
+        Outcome::Error(ErrorKind::NotSeen),
     ];
 
     /// Its number.
@@ -155,6 +167,6 @@ mod tests {
             assert_eq!(by_name[&outcome.name()], i as u64 + 1);
         }
         assert_eq!(by_name["error:database"], 14);
-        assert_eq!(Outcome::of_code(16), None);
+        assert_eq!(Outcome::of_code(19), None);
     }
 }

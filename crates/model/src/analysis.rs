@@ -1,9 +1,13 @@
 //! What is concluded from a run. Computed by `stats`, shown by `report`.
 
+use crate::curve::Curve;
+use crate::fault::{FaultKind, Keeps, Travel};
 use crate::metric::Metric;
 use crate::names::Placement;
+use crate::term::Term;
 use crate::warning::Warning;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// The outcome of a comparison. METHOD.md, "Verdict".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -66,7 +70,7 @@ mod finite_or_null {
     }
 }
 
-/// A variant against the baseline, in one phase, placement and metric.
+/// A variant against its baseline, in one phase, placement and metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
     /// The phase.
@@ -75,7 +79,7 @@ pub struct Comparison {
     pub metric: Metric,
     /// The variant.
     pub variant: String,
-    /// The baseline.
+    /// The baseline that this variant is compared with.
     pub baseline: String,
     /// The placement.
     pub placement: Placement,
@@ -88,7 +92,7 @@ pub struct Comparison {
     pub p: Option<f64>,
     /// The outcome.
     pub verdict: Verdict,
-    /// The control: the baseline against itself, in the same phase, placement and metric.
+    /// The control: that baseline against itself, in the same phase, placement and metric.
     pub control: Option<RatioInterval>,
     /// Complete blocks that it rests on.
     pub blocks: u32,
@@ -124,18 +128,48 @@ pub struct PublishedRow {
     pub metric: Metric,
     /// The placement of the measured figure.
     pub placement: Placement,
-    /// What was published, in the metric's unit.
+    /// What was published, in the metric's unit; of several rounds, their median.
     pub published: f64,
+    /// The published rounds, where there are several.
+    #[serde(default)]
+    pub rounds: Vec<f64>,
     /// What was measured here: the median.
     pub measured: Option<f64>,
+    /// The smallest trial.
+    #[serde(default)]
+    pub measured_min: Option<f64>,
+    /// The largest trial.
+    #[serde(default)]
+    pub measured_max: Option<f64>,
+    /// How many trials.
+    #[serde(default)]
+    pub trials: u32,
     /// Measured over published.
     pub ratio: Option<f64>,
-    /// How many times faster than the baseline it was published to be; `None` for the baseline.
+    /// The variant's own baseline; `None` for a baseline that is compared with nothing.
+    #[serde(default)]
+    pub baseline: Option<String>,
+    /// How many times faster than its baseline it was published to be.
     pub published_speed: Option<f64>,
-    /// How many times faster than the baseline it was measured to be.
+    /// How many times faster than its baseline it was measured to be.
     pub measured_speed: Option<f64>,
-    /// Whether the same side is faster here; `None` for the baseline and where it is undecided.
+    /// Whether the same side is faster here; `None` without a baseline and where it is undecided.
     pub direction_agrees: Option<bool>,
+}
+
+/// On which terms a variant did its ops: medians over the valid trials, an op.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TermsRow {
+    /// The phase.
+    pub phase: String,
+    /// The variant, or a control.
+    pub variant: String,
+    /// The placement.
+    pub placement: Placement,
+    /// What the store did for each op, by term; a term that its store does not count is absent.
+    pub per_op: BTreeMap<Term, f64>,
+    /// How many trials.
+    pub trials: u32,
 }
 
 /// All that is concluded from a run.
@@ -151,6 +185,99 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     /// Published figures beside the measured ones.
     pub published: Vec<PublishedRow>,
+    /// On which terms ops were done, where stores count that.
+    #[serde(default)]
+    pub terms: Vec<TermsRow>,
+    /// Figures against factors.
+    #[serde(default)]
+    pub curves: Vec<Curve>,
     /// Warnings that come from the figures.
     pub warnings: Vec<Warning>,
+    /// What faults lost, where they struck.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultRow>,
+}
+
+/// A number over the trials.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// Median.
+    pub median: f64,
+    /// Smallest.
+    pub min: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+/// What the valid trials of a variant with a kind of fault show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FaultRow {
+    /// The variant.
+    pub variant: String,
+    /// What struck.
+    pub kind: FaultKind,
+    /// How ops travelled.
+    pub travel: Travel,
+    /// How many travelled together.
+    pub depth: u32,
+    /// Where a write is when it is acknowledged, as the store was set.
+    pub keeps: Option<Keeps>,
+    /// Writes that a trial was to have.
+    pub count: u64,
+    /// Valid trials.
+    pub trials: u32,
+    /// Trials that were voided.
+    pub void: u32,
+    /// Writes handed to the library.
+    pub sent: Spread,
+    /// Writes that it said to be done.
+    pub acknowledged: Spread,
+    /// Writes that were there afterwards.
+    pub applied: Spread,
+    /// Those of them that nobody was told of.
+    pub applied_unacknowledged: Spread,
+    /// Writes that were acknowledged and not there.
+    pub acknowledged_lost: Spread,
+    /// Writes handed to the library, over all trials.
+    pub all_sent: u64,
+    /// Writes that it said to be done, over all trials.
+    pub all_acknowledged: u64,
+    /// Writes that were there afterwards, over all trials.
+    pub all_applied: u64,
+    /// Those of them that nobody was told of, over all trials.
+    pub all_applied_unacknowledged: u64,
+    /// Writes that were acknowledged and not there, over all trials.
+    pub all_lost: u64,
+    /// Keys that held another value, over all trials.
+    pub all_wrong: u64,
+    /// Writes that were there and were never sent, over all trials.
+    pub all_beyond: u64,
+    /// Batches of a transaction that were there in part, over all trials.
+    pub all_torn: u64,
+    /// Trials in which an acknowledged write was lost.
+    pub trials_with_loss: u32,
+    /// Their share,
+    pub loss_share: f64,
+    /// and the ends of its 95% interval.
+    pub loss_low: f64,
+    /// Upper end.
+    pub loss_high: f64,
+    /// What was seen and cannot be, if the store does what its settings promise.
+    pub contradictions: Vec<Contradiction>,
+}
+
+/// What cannot be, and was seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Contradiction {
+    /// Acknowledged writes were lost that should have outlived the fault.
+    Lost,
+    /// Writes were there that should have been gone.
+    Survived,
+    /// Of a transaction a part was there.
+    Torn,
+    /// Keys held another value than the one written.
+    Wrong,
+    /// Writes were there that were never sent.
+    Beyond,
 }

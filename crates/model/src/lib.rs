@@ -8,7 +8,9 @@
 pub mod analysis;
 pub mod calibration;
 pub mod contract;
+pub mod curve;
 pub mod experiment;
+pub mod fault;
 pub mod fidelity;
 pub mod histogram;
 pub mod machine;
@@ -17,9 +19,11 @@ pub mod names;
 pub mod parts;
 pub mod path;
 pub mod problem;
+pub mod projection;
 pub mod record;
 pub mod secret;
 pub mod stream;
+pub mod term;
 pub mod warning;
 pub mod workload;
 
@@ -30,4 +34,5 @@ pub use names::{Op, Placement};
 pub use path::Path;
 pub use problem::{Kind, Problem, Result};
 pub use secret::Secret;
+pub use term::Term;
 pub use warning::{Warning, WarningKind};

@@ -1,9 +1,11 @@
 //! What is kept of a run: the archive's nouns.
 
 use crate::contract::{Carried, Gap, GapTotals, Lateness, Redirects, outcome};
+use crate::fault::FaultRecord;
 use crate::histogram::Histogram;
 use crate::machine::MachineState;
 use crate::names::{Op, Placement};
+use crate::term::Term;
 use crate::warning::Warning;
 use crate::workload::Pace;
 use serde::{Deserialize, Serialize};
@@ -174,6 +176,9 @@ pub struct TrialRecord {
     pub phases: Vec<PhaseRecord>,
     /// What could mislead in it.
     pub warnings: Vec<Warning>,
+    /// What a fault in the middle of it left, where one struck.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fault: Option<FaultRecord>,
 }
 
 impl TrialRecord {
@@ -323,6 +328,9 @@ pub struct PhaseRecord {
     pub steady: Option<bool>,
     /// The store's counters before and after, by store name.
     pub witness: BTreeMap<String, Witness>,
+    /// What the store did for the phase, out of those counters, where its manifest names them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub terms: BTreeMap<Term, u64>,
     /// Counters on the way.
     pub samples: Vec<CounterSample>,
     /// What the machine did meanwhile.

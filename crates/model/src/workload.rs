@@ -249,6 +249,9 @@ pub struct Phase {
     /// How many keys each op has.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub keys_per_op: u32,
+    /// How many of the keys it is about, where that is not all of them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<u64>,
     /// What `read_modify_write` adds to the number that it read; 0: it writes back what it read.
     #[serde(default, skip_serializing_if = "is_no_sum")]
     pub add: i64,

@@ -4,7 +4,7 @@ use crate::formats::terminal::screen::{Screen, Style, Word};
 use crate::formats::terminal::{draw_table, words_of};
 use crate::number::{UNKNOWN, count, duration, figure};
 use crate::text::clean;
-use crate::view::{Cell, Column, Table, Tone};
+use crate::view::{Cell, Column, Table, Tone, fault_trials};
 use crate::{Document, RenderOptions};
 use roundtrip_model::contract::CheckRow;
 use roundtrip_model::fidelity::{FidelityColumn, FidelityTable};
@@ -129,6 +129,10 @@ pub fn show(document: &Document, options: &RenderOptions) -> Vec<u8> {
             rows: rows.collect(),
         };
         draw_table(&mut screen, &table);
+    }
+    if document.experiment.is_of_faults() {
+        screen.blank();
+        draw_table(&mut screen, &fault_trials(document));
     }
     voids(&mut screen, &document.trials);
     screen.finish()

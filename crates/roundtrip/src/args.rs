@@ -1,10 +1,12 @@
 //! The command line: what may be typed, and the help that teaches it.
 
+mod faults;
 mod floor;
 mod kept;
 mod measure;
 mod values;
 
+pub use faults::FaultsArgs;
 pub use floor::FloorArgs;
 pub use measure::{Arrivals, CompareArgs, HowArgs, RunArgs};
 
@@ -42,6 +44,8 @@ pub enum Command {
     Run(RunArgs),
     /// Compare two or more paths, no file needed
     Compare(CompareArgs),
+    /// Find out what a crash loses: kill client or server, or cut the connection, and count
+    Faults(FaultsArgs),
     /// Show what becomes of values of every type
     Fidelity(FidelityArgs),
     /// Look into a server that is there: display, stats or dump

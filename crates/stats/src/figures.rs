@@ -1,7 +1,7 @@
 //! The figures of a run in the order in which they are asked for: by phase, placement and
 //! contestant, then by block. Only valid trials are in it.
 
-use roundtrip_model::experiment::Experiment;
+use roundtrip_model::experiment::{CONTROL_SUFFIX, Experiment};
 use roundtrip_model::record::{PhaseRecord, TrialRecord};
 use roundtrip_model::{Metric, Placement};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -33,7 +33,7 @@ type Place = (usize, Placement, usize);
 pub(crate) struct Figures<'a> {
     /// What was asked for.
     pub experiment: &'a Experiment,
-    /// Names of what runs in a block, with the control if any trial of it was made.
+    /// Names of what runs in a block, with each control if any trial of it was made.
     pub contestants: Vec<String>,
     /// The experiment's placements in which any trial was made.
     pub placements: Vec<Placement>,
@@ -47,11 +47,11 @@ pub(crate) struct Figures<'a> {
 impl<'a> Figures<'a> {
     /// Orders the trials. Of several valid ones of a contestant in one block the last counts.
     pub fn new(experiment: &'a Experiment, trials: &'a [TrialRecord]) -> Figures<'a> {
-        let control = Experiment::control_of(&experiment.baseline);
+        let is_control = |name: &str| name.ends_with(CONTROL_SUFFIX);
         let contestants: Vec<String> = experiment
             .contestants()
             .into_iter()
-            .filter(|name| *name != control || trials.iter().any(|t| t.variant == control))
+            .filter(|name| !is_control(name) || trials.iter().any(|t| t.variant == **name))
             .map(|name| name.into_owned())
             .collect();
         let placements: Vec<Placement> = experiment

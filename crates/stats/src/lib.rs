@@ -5,17 +5,23 @@
 //! From trials to outcomes, one module a step: `figures` orders the trials, `summary` sums them up,
 //! `ratio` takes ratios within blocks, `student` and `sequential` weigh them at the looks that were
 //! taken, `holm` corrects for the number of comparisons, `verdict` says the outcome, `crosscheck`
-//! doubts it, `published` and `warnings` put beside it what a reader must know. [`simulate`] runs
+//! doubts it, `published`, `terms`,
+//! `curves` and `warnings` put beside it what a reader must know; `project` says what a difference
+//! means for a daily load. [`simulate`] runs
 //! all of that on made-up trials whose true ratio is known.
 //!
 //! It does not decide when a run ends (`lab` does, by [`next_look`] and [`all_decided`]), and it
 //! words no sentences about verdicts (`report` does).
 
 mod crosscheck;
+mod curves;
+mod faults;
 mod figures;
 mod holm;
+mod knee;
 mod normal;
 pub mod power;
+pub mod project;
 mod published;
 mod random;
 mod ratio;
@@ -24,6 +30,7 @@ pub mod simulate;
 mod steady;
 mod student;
 mod summary;
+mod terms;
 mod verdict;
 mod warnings;
 
@@ -50,6 +57,17 @@ pub fn analyse(
     looks: &[u32],
     is_final: bool,
 ) -> Analysis {
+    if let Some(faults) = experiment
+        .faults
+        .as_ref()
+        .filter(|_| experiment.is_of_faults())
+    {
+        return Analysis {
+            void_trials: trials.iter().filter(|t| !t.is_valid()).count() as u32,
+            faults: faults::rows(faults, trials),
+            ..Analysis::default()
+        };
+    }
     let mut tables = Tables::default();
     analyse_with(
         &mut tables,
@@ -73,13 +91,19 @@ fn analyse_with(
     let figures = Figures::new(experiment, trials);
     let looks = Looks::new(looks, figures.run, is_final);
     let comparisons = verdict::comparisons(&figures, &looks, tables, checks);
+    let terms = terms::rows(&figures);
+    let mut warnings = warnings::warnings(&figures, trials, &comparisons);
+    warnings.extend(terms::warnings(&figures, &terms));
     Analysis {
         blocks: figures.complete.len() as u32,
         void_trials: trials.iter().filter(|t| !t.is_valid()).count() as u32,
         summaries: summary::summaries(&figures),
         published: published::rows(&figures, &looks, tables, &comparisons),
-        warnings: warnings::warnings(&figures, trials, &comparisons),
+        warnings,
+        terms,
+        curves: curves::curves(&figures),
         comparisons,
+        faults: Vec::new(),
     }
 }
 

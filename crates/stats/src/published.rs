@@ -21,23 +21,32 @@ pub(crate) fn rows(
     let mut rows = Vec::new();
     for published in &figures.experiment.published {
         for placement in &figures.placements {
-            let measured = measured(figures, published, *placement, &published.variant);
+            let mut measured = measured(figures, published, *placement, &published.variant);
+            let middle = middle(&mut measured);
+            let baseline = figures.experiment.baseline_of(&published.variant);
             let mut row = PublishedRow {
                 phase: published.phase.clone(),
                 variant: published.variant.clone(),
                 metric: published.metric,
                 placement: *placement,
                 published: published.value,
-                measured,
-                ratio: measured
+                rounds: published.rounds.clone(),
+                measured: middle,
+                // Sorted by its median, so that the ends are the extremes.
+                measured_min: measured.first().copied(),
+                measured_max: measured.last().copied(),
+                trials: measured.len() as u32,
+                ratio: middle
                     .map(|m| m / published.value)
                     .filter(|r| r.is_finite()),
+                baseline: baseline.map(str::to_owned),
                 published_speed: None,
                 measured_speed: None,
                 direction_agrees: None,
             };
-            if published.variant != figures.experiment.baseline {
-                against_baseline(figures, looks, tables, comparisons, published, &mut row);
+            if let Some(baseline) = baseline {
+                let source = (figures, published, baseline);
+                against_baseline(source, looks, tables, comparisons, &mut row);
             }
             rows.push(row);
         }
@@ -54,32 +63,38 @@ fn phase_of(figures: &Figures<'_>, name: &str) -> Option<usize> {
         .position(|p| p.name == name)
 }
 
+/// The figure of each valid trial.
 fn measured(
     figures: &Figures<'_>,
     published: &Published,
     placement: Placement,
     contestant: &str,
-) -> Option<f64> {
-    let phase = phase_of(figures, &published.phase)?;
-    let column = figures.column(phase, placement, contestant)?;
-    let mut values = values(column, published.metric);
-    (!values.is_empty()).then(|| median(&mut values))
+) -> Vec<f64> {
+    phase_of(figures, &published.phase)
+        .and_then(|phase| figures.column(phase, placement, contestant))
+        .map(|column| values(column, published.metric))
+        .unwrap_or_default()
 }
 
-/// Fills in how many times faster than the baseline, there and here, and whether they agree.
+/// The median, where there is any figure. Sorts its argument.
+fn middle(values: &mut [f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| median(values))
+}
+
+/// What is looked up for a row: the run, what was published, and the variant's own baseline.
+type Asked<'f, 'a> = (&'f Figures<'a>, &'f Published, &'f str);
+
+/// Fills in how many times faster than its baseline, there and here, and whether they agree.
 fn against_baseline(
-    figures: &Figures<'_>,
+    (figures, published, baseline): Asked<'_, '_>,
     looks: &Looks,
     tables: &mut Tables,
     comparisons: &[Comparison],
-    published: &Published,
     row: &mut PublishedRow,
 ) {
     let experiment = figures.experiment;
     let of_baseline = experiment.published.iter().find(|p| {
-        p.variant == experiment.baseline
-            && p.phase == published.phase
-            && p.metric == published.metric
+        p.variant == baseline && p.phase == published.phase && p.metric == published.metric
     });
     row.published_speed =
         of_baseline.and_then(|b| speed(published.metric, published.value, b.value));
@@ -91,15 +106,15 @@ fn against_baseline(
     });
     let here = match compared {
         Some(comparison) => Some(comparison.clone()),
-        None => not_compared(figures, looks, tables, published, row.placement),
+        None => not_compared((figures, published, baseline), looks, tables, row.placement),
     };
     row.measured_speed = here
         .as_ref()
         .map(|c| c.speed().ratio)
         .filter(|s| s.is_finite())
         .or_else(|| {
-            let baseline = measured(figures, published, row.placement, &experiment.baseline)?;
-            speed(published.metric, row.measured?, baseline)
+            let mut baseline = measured(figures, published, row.placement, baseline);
+            speed(published.metric, row.measured?, middle(&mut baseline)?)
         });
     if let (Some(there), Some(here)) = (row.published_speed, here) {
         row.direction_agrees = agrees(there, here.verdict, experiment.delta);
@@ -109,10 +124,9 @@ fn against_baseline(
 /// A figure that the experiment does not compare has no verdict; its interval, which no correction
 /// over comparisons touches, says whether it is on one side.
 fn not_compared(
-    figures: &Figures<'_>,
+    (figures, published, baseline): Asked<'_, '_>,
     looks: &Looks,
     tables: &mut Tables,
-    published: &Published,
     placement: Placement,
 ) -> Option<Comparison> {
     let pair = Pair {
@@ -120,13 +134,14 @@ fn not_compared(
         placement,
         metric: published.metric,
         variant: &published.variant,
+        baseline,
     };
     let interval: RatioInterval = interval(figures, looks, tables, pair)?;
     let mut comparison = Comparison {
         phase: published.phase.clone(),
         metric: published.metric,
         variant: published.variant.clone(),
-        baseline: figures.experiment.baseline.clone(),
+        baseline: baseline.to_owned(),
         placement,
         interval,
         p: None,

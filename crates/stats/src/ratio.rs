@@ -15,26 +15,32 @@ pub(crate) struct Pair<'a> {
     pub placement: Placement,
     /// The figure.
     pub metric: Metric,
-    /// The variant, or the control.
+    /// The variant, or the control of `baseline`.
     pub variant: &'a str,
+    /// The baseline that this variant is compared with.
+    pub baseline: &'a str,
 }
 
-/// The comparisons of an experiment that its trials give figures for, in its order.
+/// The comparisons of an experiment that its trials give figures for, in its order: each variant
+/// with its own baseline. A baseline that is compared with nothing has none.
 pub(crate) fn pairs<'a>(figures: &Figures<'a>) -> Vec<Pair<'a>> {
     let experiment: &'a Experiment = figures.experiment;
     let mut pairs = Vec::new();
     for phase in 0..experiment.workload.phases.len() {
         for placement in &figures.placements {
             for variant in &experiment.variants {
+                let Some(baseline) = experiment.baseline_of(&variant.name) else {
+                    continue;
+                };
                 for metric in &experiment.metrics {
                     let pair = Pair {
                         phase,
                         placement: *placement,
                         metric: *metric,
                         variant: &variant.name,
+                        baseline,
                     };
-                    if variant.name != experiment.baseline && !log_ratios(figures, pair).is_empty()
-                    {
+                    if !log_ratios(figures, pair).is_empty() {
                         pairs.push(pair);
                     }
                 }
@@ -48,7 +54,7 @@ pub(crate) fn pairs<'a>(figures: &Figures<'a>) -> Vec<Pair<'a>> {
 /// figure above 0, by block. A void trial takes its block from its own comparisons only.
 pub(crate) fn log_ratios(figures: &Figures<'_>, pair: Pair<'_>) -> Vec<(u32, f64)> {
     let column = |name: &str| figures.column(pair.phase, pair.placement, name);
-    match (column(pair.variant), column(&figures.experiment.baseline)) {
+    match (column(pair.variant), column(pair.baseline)) {
         (Some(variant), Some(baseline)) => of_columns(variant, baseline, pair.metric),
         _ => Vec::new(),
     }

@@ -50,10 +50,11 @@ pub(crate) fn comparisons(
     } else {
         holm::adjusted(&raw)
     };
-    let control = Experiment::control_of(&figures.experiment.baseline);
-    let has_control = figures.contestants.contains(&control);
     let mut comparisons = Vec::with_capacity(pairs.len());
     for ((pair, evidence), p) in pairs.into_iter().zip(found).zip(adjusted) {
+        // Each baseline has a control of its own: noise of one says nothing of another.
+        let control = Experiment::control_of(pair.baseline);
+        let has_control = figures.contestants.contains(&control);
         let of_control = Pair {
             variant: &control,
             ..pair
@@ -88,7 +89,7 @@ fn blank(figures: &Figures<'_>, looks: &Looks, pair: Pair<'_>) -> Comparison {
         phase: figures.phase_name(pair.phase).to_owned(),
         metric: pair.metric,
         variant: pair.variant.to_owned(),
-        baseline: figures.experiment.baseline.clone(),
+        baseline: pair.baseline.to_owned(),
         placement: pair.placement,
         interval: without_interval(&logs),
         p: None,

@@ -5,6 +5,7 @@ use crate::figures::{Cell, Column, Figures};
 use crate::steady::median;
 use roundtrip_model::analysis::Comparison;
 use roundtrip_model::contract::outcome;
+use roundtrip_model::experiment::{CONTROL_SUFFIX, Experiment};
 use roundtrip_model::names::Op;
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity};
 use roundtrip_model::{Placement, Warning, WarningKind};
@@ -140,7 +141,7 @@ fn hit_ratio_off(figures: &Figures<'_>, place: &Place<'_, '_>) -> Option<String>
     let phase = &figures.experiment.workload.phases[place.phase];
     let counts = |record: &PhaseRecord| -> (u64, u64) {
         let outcomes = match phase.op {
-            Op::Get | Op::Mix => &record.outcomes,
+            Op::Get | Op::GetMany | Op::Mix => &record.outcomes,
             Op::ReadAside => &record.cache_outcomes,
             _ => return (0, 0),
         };
@@ -166,18 +167,25 @@ fn hit_ratio_off(figures: &Figures<'_>, place: &Place<'_, '_>) -> Option<String>
     })
 }
 
-/// Variants that did different numbers of ops, or whose writes were not all acknowledged alike.
+/// A contestant, and the work of a trial of it.
+type Done = (String, u64);
+
+/// Variants that did another number of ops than what they are compared with, or whose writes were
+/// not all acknowledged alike: a line a baseline.
 fn unequal_terms(figures: &Figures<'_>, warnings: &mut Vec<Warning>) {
-    let mut done: BTreeMap<(usize, Placement), Vec<(String, u64)>> = BTreeMap::new();
+    let mut done: BTreeMap<(usize, Placement, &str), Vec<Done>> = BTreeMap::new();
     for (phase, placement, contestant, column) in figures.columns() {
         let op = figures.experiment.workload.phases[phase].op;
-        let ops = median_of(column, |cell| Some(work(op, cell.record) as f64));
-        if let Some(ops) = ops {
+        let Some(ops) = median_of(column, |cell| Some(work(op, cell.record) as f64)) else {
+            continue;
+        };
+        for baseline in compared_by(figures.experiment, contestant) {
             let line = (contestant.to_owned(), ops.round() as u64);
-            done.entry((phase, placement)).or_default().push(line);
+            let lines = done.entry((phase, placement, baseline)).or_default();
+            lines.push(line);
         }
     }
-    for ((phase, placement), lines) in done {
+    for ((phase, placement, _), lines) in done {
         if lines.windows(2).all(|pair| pair[0].1 == pair[1].1) {
             continue;
         }
@@ -194,6 +202,19 @@ fn unequal_terms(figures: &Figures<'_>, warnings: &mut Vec<Warning>) {
             format!("{noun} a trial: {}", counts.join(", ")),
         ));
     }
+}
+
+/// The baselines in whose comparisons a contestant's figures stand: the one it is compared with,
+/// and its own name where others are compared with it.
+fn compared_by<'e>(experiment: &'e Experiment, contestant: &str) -> Vec<&'e str> {
+    let name = contestant
+        .strip_suffix(CONTROL_SUFFIX)
+        .unwrap_or(contestant);
+    let is_control = name != contestant;
+    let own = experiment.baseline_of(name).filter(|_| !is_control);
+    let mut variants = experiment.variants.iter().map(|v| v.name.as_str());
+    let itself = variants.find(|v| *v == name && experiment.is_baseline(v));
+    own.into_iter().chain(itself).collect()
 }
 
 fn writes(op: Op) -> bool {

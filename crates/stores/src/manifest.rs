@@ -11,11 +11,13 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 mod check;
+mod durability;
 mod process;
 mod program;
 mod quantity;
 mod sum;
 
+pub use durability::Durability;
 pub use process::{Accounts, AsRoot, Initialise, Process, ServerOption};
 pub use program::{Artifact, InstalledProgram, Program};
 pub use quantity::Quantity;
@@ -61,6 +63,9 @@ pub struct Manifest {
     pub doors: BTreeMap<String, Door>,
     /// The table of a store of tables where a client's keys are rows.
     pub rows: Option<Rows>,
+    /// What of an acknowledged write it keeps when it dies. Absent: nobody says.
+    #[serde(default)]
+    pub durability: Vec<Durability>,
 }
 
 /// The protocol that a store speaks.
@@ -168,7 +173,7 @@ impl Protocol {
         }
     }
 
-    /// Whether servers are put together into one store by it.
+    /// Whether servers are put together into one by it, and know of each other.
     pub fn joins(self) -> bool {
         self != self.of_a_node()
     }

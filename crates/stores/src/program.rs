@@ -50,7 +50,9 @@ pub fn doctor(manifest: &Manifest, self_exe: &Path) -> Installed {
     let found = look_for(manifest, program, self_exe);
     let version = match program.version() {
         None => Some(env!("CARGO_PKG_VERSION").to_owned()),
-        Some((args, said)) => found.as_deref().and_then(|path| version(path, args, said)),
+        Some(_) => found
+            .as_deref()
+            .and_then(|path| told_version(program, path)),
     };
     Installed {
         install: match (&found, &version, artifact::of(manifest)) {
@@ -69,8 +71,20 @@ pub fn version_of(manifest: &Manifest, path: &Path) -> Option<String> {
     let Life::Process(process) = &manifest.life else {
         return None;
     };
-    let (args, said) = process.program.version()?;
-    version(path, args, said)
+    told_version(&process.program, path)
+}
+
+/// The version that a program tells; what stands in for the usual one is named.
+fn told_version(program: &Program, path: &Path) -> Option<String> {
+    let (args, said) = program.version()?;
+    let version = version(path, args, said)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    Some(match program {
+        Program::Installed(wanted) if wanted.search.first().is_some_and(|usual| *usual != name) => {
+            format!("{name} {version}")
+        }
+        _ => version,
+    })
 }
 
 /// A program of this machine.
@@ -225,6 +239,11 @@ mod tests {
         for (text, pattern, version) in [
             ("memcached 1.6.18\n", "memcached {version}", "1.6.18"),
             ("Redis server v=7.0.15 sha=0:0", "v={version} sha", "7.0.15"),
+            (
+                "Server v=7.2.11 sha=97b6663c:0 malloc=jemalloc-5.3.0",
+                "v={version} sha",
+                "7.2.11",
+            ),
             ("nginx version: nginx/1.22.1\n", "nginx/{version}", "1.22.1"),
             ("x (v2)", "(v{version})", "2"),
         ] {
@@ -245,6 +264,38 @@ mod tests {
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
         assert_eq!(search(&names, path), Some(file));
         assert_eq!(search(&names[..1], None), None);
+    }
+
+    #[test]
+    fn what_stands_in_for_the_usual_program_is_named_with_its_version() {
+        let dir = tempfile::tempdir().unwrap();
+        let mut wanted = match &crate::find("redis").unwrap().life {
+            Life::Process(process) => match &process.program {
+                Program::Installed(wanted) => wanted.clone(),
+                Program::Own | Program::Artifact(_) => panic!("it is installed"),
+            },
+            Life::Embedded(_) => panic!("it is a process"),
+        };
+        for (name, told) in [
+            ("redis-server", "7.2.11"),
+            ("valkey-server", "valkey-server 7.2.11"),
+        ] {
+            let file = dir.path().join(name);
+            fs::write(
+                &file,
+                "#!/bin/sh\necho Server v=7.2.11 sha=97b6663c:0 bits=64\n",
+            )
+            .unwrap();
+            fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+            let program = Program::Installed(wanted.clone());
+            assert_eq!(told_version(&program, &file).as_deref(), Some(told));
+        }
+        // The usual one first, wherever in `PATH` it is.
+        let path = Some(dir.path().as_os_str().to_owned());
+        let found = |wanted: &InstalledProgram| search(&wanted.search, path.clone()).unwrap();
+        assert!(found(&wanted).ends_with("redis-server"));
+        wanted.search.remove(0);
+        assert!(found(&wanted).ends_with("valkey-server"));
     }
 
     #[test]

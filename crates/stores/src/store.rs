@@ -83,7 +83,9 @@ enum Holding {
 /// goes on as before.
 pub struct Store {
     manifest: Manifest,
+    /// Where clients reach it; those of several servers can reach each of them.
     endpoint: Endpoint,
+    nodes: Vec<Endpoint>,
     /// Whom the probe asks, and the sampler too: every node; and clients may have to speak TLS.
     asked: Asked,
     doors: BTreeMap<String, Endpoint>,
@@ -102,7 +104,10 @@ impl Store {
         identity: Identity,
     ) -> Result<Store> {
         let none = || Problem::new(Kind::Internal, "a store has no server");
-        let endpoint = servers.first().map(|server| server.launch.place.endpoint());
+        let all: Vec<Endpoint> = servers
+            .iter()
+            .map(|server| server.launch.place.endpoint())
+            .collect();
         let mut asked = asked(&servers);
         let place = servers.first().map(|server| &server.launch.place);
         let doors = manifest.doors.iter().filter_map(|(name, door)| {
@@ -116,7 +121,8 @@ impl Store {
             .and_then(|server| server.launch.logins.as_ref());
         Ok(Store {
             manifest: manifest.clone(),
-            endpoint: endpoint.ok_or_else(none)?,
+            endpoint: all.first().cloned().ok_or_else(none)?,
+            nodes: if all.len() > 1 { all } else { Vec::new() },
             settings: read_settings(manifest, probe.as_mut()),
             probe,
             doors: asked
@@ -137,6 +143,7 @@ impl Store {
             manifest: manifest.clone(),
             probe: probe(manifest.protocol, &asked, ANSWER_WITHIN),
             asked,
+            nodes: Vec::new(),
             doors: BTreeMap::new(),
             login: None,
             endpoint,
@@ -165,6 +172,7 @@ impl Store {
         Ok(Store {
             manifest: manifest.clone(),
             asked,
+            nodes: Vec::new(),
             doors: BTreeMap::new(),
             login,
             endpoint,
@@ -189,10 +197,7 @@ impl Store {
 
     /// Where every one of its servers is reached; empty where it has one.
     pub fn nodes(&self) -> Vec<Endpoint> {
-        match self.asked.endpoints.as_slice() {
-            [] | [_] => Vec::new(),
-            several => several.to_vec(),
-        }
+        self.nodes.clone()
     }
 
     /// Where it is reached by another protocol than its usual one, by the protocol's name.

@@ -163,6 +163,11 @@ impl Worker {
         self.child.kill();
     }
 
+    /// Whether its process is gone.
+    pub fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Its process id.
     pub fn pid(&self) -> u32 {
         self.child.pid()

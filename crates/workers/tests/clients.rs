@@ -128,7 +128,8 @@ fn a_mistyped_name_is_answered_with_the_nearest() {
     };
     assert_eq!(
         next("php/memcachd"),
-        "did you mean `php/memcached`? Known: php/memcache, php/memcached, php/nothing"
+        "did you mean `php/memcached`? Known: php/memcache, php/memcached, \
+         php/mysqli, php/nothing, php/pdo, php/phpredis, php/predis"
     );
     assert_eq!(
         next("phhp/memcached"),
@@ -157,7 +158,7 @@ fn a_path_is_held_against_what_its_client_can_do() {
     assert!(next.starts_with("did you mean `igbinary`?"), "{next}");
     let (what, next) = fits("php/memcached@sqlite", &[]).unwrap_err();
     assert_eq!(what, "`php/memcached` does not reach the store `sqlite`");
-    assert_eq!(next, "known: memcached, floor");
+    assert_eq!(next, "known: memcached, memcached-shards, mysql, floor");
     let (what, _) = fits("php/memcached@memcached", &[Op::ReadAside]).unwrap_err();
     assert_eq!(what, "`php/memcached` has no op `read_aside`");
 }

@@ -2,18 +2,16 @@
 
 declare(strict_types=1);
 
-use Roundtrip\Worker\About;
-use Roundtrip\Worker\Client;
-use Roundtrip\Worker\Extension;
-use Roundtrip\Worker\Failure;
+use Roundtrip\Worker\{About, Call, Client, Extension, Failure, Place};
 
-/** The extension `memcached`, over libmemcached. */
+/** The extension `memcached`, over libmemcached; of several servers it takes the key's hash modulo their number. */
 return new class () implements Client {
     private Memcached $memcached;
 
     public function about(): About
     {
-        return new About('memcached', 'apt-get install php-memcached', ['memcached', 'floor']);
+        $stores = ['memcached', 'memcached-shards', 'mysql', 'floor'];
+        return new About('memcached', 'apt-get install php-memcached', $stores, door: 'memcached');
     }
 
     public function version(): string
@@ -28,17 +26,15 @@ return new class () implements Client {
         return [
             'serializer' => ['php', ...array_filter(['json', 'igbinary', 'msgpack'], $built)],
             'protocol' => ['ascii', 'binary'],
-            'compression' => ['true', 'false'],
-            'persistent' => ['true', 'false'],
-            'tcp_nodelay' => ['true', 'false'],
-        ];
+            'table' => ['demo_test', 'numbers', 'columns'],
+        ] + array_fill_keys(['compression', 'persistent', 'tcp_nodelay'], ['true', 'false']);
     }
 
-    public function open(?string $unix, string $host, int $port, array $options): object
+    public function open(Place $place, array $options): object
     {
         $this->memcached = new Memcached(($options['persistent'] ?? '') === 'true' ? 'roundtrip' : null);
         // What is not asked for stays as the library has it.
-        foreach (array_diff_key($options, ['persistent' => true]) as $name => $value) {
+        foreach (array_diff_key($options, ['persistent' => true, 'table' => true]) as $name => $value) {
             $this->memcached->setOption(...match ($name) {
                 'serializer' => [Memcached::OPT_SERIALIZER, constant('Memcached::SERIALIZER_' . strtoupper($value))],
                 'protocol' => [Memcached::OPT_BINARY_PROTOCOL, $value === 'binary'],
@@ -46,20 +42,24 @@ return new class () implements Client {
                 'tcp_nodelay' => [Memcached::OPT_TCP_NODELAY, $value === 'true'],
             });
         }
-        $this->memcached->addServer($unix ?? $host, $unix === null ? $port : 0);
+        foreach ($place->nodes as $node) {
+            $this->memcached->addServer($node->unix ?? $node->host, $node->port);
+        }
         // It connects only when it has something to ask.
-        $this->memcached->getVersion() || throw new Failure('connect', $this->memcached->getLastErrorMessage());
+        $answers = $this->memcached->getVersion() && $this->memcached->getResultCode() === Memcached::RES_SUCCESS;
+        $answers || throw new Failure('connect', $this->memcached->getLastErrorMessage());
         return $this->memcached;
     }
 
-    public function calls(): array
+    public function calls(bool $expires): array
     {
         return [
-            'get' => '$client->get($key)',
-            'set' => '$client->set($key, $value, $ttl)',
-            'insert' => '$client->add($key, $value, $ttl)',
-            'delete' => '$client->delete($key)',
-            'incr' => '$client->increment($key) !== false',
+            'get' => new Call('$client->get($key)'),
+            'get_many' => new Call('$client->getMulti($keys)', '$reply[$key] ?? false'),
+            'set' => new Call('$client->set($key, $value, $ttl)'),
+            'insert' => new Call('$client->add($key, $value, $ttl)'),
+            'delete' => new Call('$client->delete($key)'),
+            'incr' => new Call('$client->increment($key)', '$reply !== false'),
         ];
     }
 

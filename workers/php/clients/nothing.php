@@ -2,8 +2,7 @@
 
 declare(strict_types=1);
 
-use Roundtrip\Worker\About;
-use Roundtrip\Worker\Client;
+use Roundtrip\Worker\{About, Call, Client, Place};
 
 /** Does nothing, at once and rightly: what the loop itself costs. */
 return new class () implements Client {
@@ -23,14 +22,15 @@ return new class () implements Client {
         return [];
     }
 
-    public function open(?string $unix, string $host, int $port, array $options): object
+    public function open(Place $place, array $options): object
     {
         return $this;
     }
 
-    public function calls(): array
+    public function calls(bool $expires): array
     {
-        return ['get' => '$value', 'set' => 'true', 'insert' => 'true', 'delete' => 'true', 'incr' => 'true'];
+        $right = new Call('true');
+        return ['get' => new Call('$value'), 'set' => $right, 'insert' => $right, 'delete' => $right, 'incr' => $right];
     }
 
     public function whyFalse(): string

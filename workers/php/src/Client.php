@@ -15,38 +15,39 @@ interface Client
     /** What there is to say of the library whether it is installed or not. */
     public function about(): About;
 
-    /** The library's version, read at run time. Asked only when the extension is loaded. */
+    /** The library's version, read at run time. Asked only when it is available. */
     public function version(): string;
 
     /**
-     * Options and the values each may take. Asked only when the extension is loaded.
+     * Options and the values each may take. Asked only when it is available.
      *
      * @return array<string, list<string>>
      */
     public function options(): array;
 
     /**
-     * Connects, waits for a first answer, and gives the library's own object.
+     * Connects, waits for a first answer, and gives the library's own object. Any other exception
+     * than a Failure says why it cannot connect.
      *
-     * @param string|null $unix the path of a unix socket, in the place of host and port
      * @param array<string, string> $options checked against options()
      *
      * @throws Failure
      */
-    public function open(?string $unix, string $host, int $port, array $options): object;
+    public function open(Place $place, array $options): object;
 
     /**
-     * The call of an op as PHP text, as an application writes it, over `$client` (what open()
-     * gave), `$key`, `$value` and `$ttl`. `get` is the value, everything else true; what is not
-     * there, or failed, is false. Loop says why it is text.
+     * The call of each op: before open() of all that the library can, after it on what was opened.
      *
-     * @return array<string, string> by op
+     * @param bool $expires whether what is written has a time to live
+     *
+     * @return array<string, Call> by op
      */
-    public function calls(): array;
+    public function calls(bool $expires): array;
 
     /**
      * Why the last reply was false: '' when false is the value itself, ABSENT when the key is
-     * not there, ABSENT_OR_FALSE when the library cannot tell, else the kind of the error.
+     * not there, ABSENT_OR_FALSE when the library cannot tell, else the kind of the error. Of a
+     * batch it is asked once.
      */
     public function whyFalse(): string;
 

@@ -29,6 +29,13 @@ final class Operations
         8 => 'scan',
     ];
 
+    /** What reads gives what was written before; what is left of a mix writes. */
+    private const READS = ['get', 'get_many', 'join'];
+    private const WRITES = ['set', 'insert', 'read_modify_write'];
+
+    /** How many records there are: one for each key of each op. */
+    public readonly int $count;
+
     /** @var list<string> */
     public array $keys = [];
 
@@ -46,19 +53,36 @@ final class Operations
     /** @var list<string> the op of each, where the phase is a mix; else nothing */
     public array $ops = [];
 
-    public function __construct(public readonly string $op, string $path, public readonly int $count)
-    {
+    /** @var list<list<string>> the keys of each op that takes them in one call; else nothing */
+    public array $lists = [];
+
+    /**
+     * @param int $count how many ops
+     * @param bool $givesText numbers come back as text
+     * @param string $keyPrefix goes before each key
+     */
+    public function __construct(
+        private readonly Turn $turn,
+        string $path,
+        int $count,
+        private readonly bool $givesText,
+        private readonly string $keyPrefix,
+    ) {
+        $this->count = $count * $turn->keys;
         $file = fopen($path, 'rb');
         $buffer = (string) fread($file, self::HEADER_BYTES);
         if (strlen($buffer) !== self::HEADER_BYTES || !str_starts_with($buffer, "RTSTREAM\x01\0\0\0")) {
             throw new Failure('protocol', "not a stream file of version 1: {$path}");
         }
         $held = unpack('P', $buffer, 12)[1];
-        if ($held !== $count) {
-            throw new Failure('protocol', "the stream holds {$held} operations, not {$count}");
+        if ($held !== $this->count) {
+            throw new Failure('protocol', "the stream holds {$held} operations, not {$this->count}");
         }
         $this->decode($file, $path);
         fclose($file);
+        if ($turn->op === 'get_many' && !$turn->isBatch) {
+            $this->lists = array_chunk($this->keys, $turn->keys);
+        }
     }
 
     /**
@@ -97,7 +121,7 @@ final class Operations
             ['k' => $keyBytes, 'v' => $valueBytes, 'f' => $kind] = unpack('vk/Vv/Cf', $buffer, $at);
             $this->need(self::RECORD_BYTES + $keyBytes + $valueBytes, $file, $buffer, $at, $path);
             $at += self::RECORD_BYTES;
-            $this->keys[] = substr($buffer, $at, $keyBytes);
+            $this->keys[] = $this->keyPrefix . substr($buffer, $at, $keyBytes);
             $value = substr($buffer, $at + $keyBytes, $valueBytes);
             $at += $keyBytes + $valueBytes;
             $this->add(($kind & self::INTEGER) !== 0 ? (int) $value : $value, $kind);
@@ -106,31 +130,34 @@ final class Operations
 
     private function add(int|string $value, int $kind): void
     {
-        $this->values[] = $value;
-        $op = $this->op;
+        $op = $this->turn->op;
         if ($op === 'mix') {
-            $op = self::OPS[($kind & self::OP) >> 1] ?? throw new Failure('protocol', 'an operation of a mix has no op');
+            $op = self::OPS[($kind & self::OP) >> 1]
+                ?? throw new Failure('protocol', 'an operation of a mix has no op');
             $this->ops[] = $op;
         }
-        if (in_array($op, ['set', 'insert', 'read_modify_write'], true)) {
+        $read = $this->givesText ? (string) $value : $value;
+        // The value of a read_modify_write is what is read: what it writes is made of that.
+        $this->values[] = $op === 'read_modify_write' ? $read : $value;
+        if (in_array($op, self::WRITES, true)) {
             $this->expected[] = true;
         } elseif (($kind & self::EXPECT_MISS) !== 0) {
             $this->expected[] = NAN;
         } else {
-            $this->expected[] = $op === 'get' ? $value : true;
+            $this->expected[] = in_array($op, self::READS, true) ? $read : true;
         }
     }
 
-    /** The op of operation i. */
+    /** The op of record i. */
     public function op(int $i): string
     {
-        return $this->ops[$i] ?? $this->op;
+        return $this->ops[$i] ?? $this->turn->op;
     }
 
-    /** @return array<string, int> how many operations each op has */
+    /** @return array<string, int> how many records each op has */
     public function counts(): array
     {
-        return $this->ops === [] ? [$this->op => $this->count] : array_count_values($this->ops);
+        return $this->ops === [] ? [$this->turn->op => $this->count] : array_count_values($this->ops);
     }
 
     /** @param resource $file */

@@ -10,7 +10,7 @@ namespace Roundtrip\Worker;
 final class Settings
 {
     private const PHP = ['opcache.enable_cli', 'opcache.jit', 'zend.assertions', 'memory_limit'];
-    private const EXTENSIONS = ['memcache', 'memcached', 'igbinary', 'msgpack'];
+    private const EXTENSIONS = ['memcache', 'memcached', 'redis', 'igbinary', 'msgpack'];
 
     /** @return array<string, string> */
     public static function all(): array
@@ -26,8 +26,8 @@ final class Settings
         foreach (self::EXTENSIONS as $extension) {
             $known = extension_loaded($extension) ? ini_get_all($extension, false) : [];
             foreach ($known as $name => $value) {
-                // Sessions are kept by none of the ops, and may hold a password.
-                if (!str_contains($name, 'sess')) {
+                // Sessions are kept by none of the ops, and may hold a password, as what is for a login does.
+                if (!str_contains($name, 'sess') && !str_contains($name, 'auth')) {
                     $settings[$name] = (string) $value;
                 }
             }

@@ -5,7 +5,6 @@ declare(strict_types=1);
 namespace Roundtrip\Worker;
 
 use Closure;
-use ErrorException;
 use Throwable;
 
 /**
@@ -14,10 +13,12 @@ use Throwable;
  */
 final class Tally
 {
-    private const RIGHT = ['get' => 'hit', 'set' => 'stored', 'insert' => 'stored', 'read_modify_write' => 'stored',
-        'delete' => 'done', 'incr' => 'done'];
-    private const ABSENT = ['get' => 'miss', 'read_modify_write' => 'not_found', 'delete' => 'not_found',
-        'incr' => 'not_found'];
+    private const RIGHT = ['get' => 'hit', 'get_many' => 'hit', 'join' => 'hit',
+        'set' => 'stored', 'insert' => 'stored',
+        'read_modify_write' => 'stored', 'delete' => 'done', 'incr' => 'done'];
+    private const ABSENT = ['get' => 'miss', 'get_many' => 'miss', 'join' => 'miss',
+        'read_modify_write' => 'not_found',
+        'delete' => 'not_found', 'incr' => 'not_found'];
     /** In a mix only reads miss. */
     private const MISSES = 'get';
 
@@ -27,24 +28,70 @@ final class Tally
     /** @var array<string, int> by op, those that are among the odd ones */
     private array $notRight = [];
 
+    /** The turn that the last odd reply was of, by its first record; and why replies of it were false. */
+    private int $turn = -1;
+    private ?string $why = null;
+
+    /** @var array<int, true> the records of that turn that are judged */
+    private array $judged = [];
+
+    /** How many ops failed; the last of them. */
+    private int $failed = 0;
+    private int $lastFailed = -1;
+
     public function __construct(
         private readonly Client $client,
         private readonly Operations $operations,
+        private readonly int $keysPerOp,
     ) {
     }
 
-    public function odd(int $i, mixed $reply, mixed $expected): void
+    /** A reply to record i, of the turn that starts with a record. */
+    public function odd(int $i, mixed $reply, mixed $expected, int $turn): void
     {
+        $this->enter($turn);
         $op = $this->operations->op($i);
         $outcome = $this->outcome($op, $reply);
-        $this->count($op, $outcome, fn (): string => 'got ' . Shown::value($reply) . ', expected '
+        $this->judge($i, $outcome, fn (): string => 'got ' . Shown::value($reply) . ', expected '
             . (is_float($expected) ? 'a miss' : Shown::value($expected)));
     }
 
-    public function thrown(int $i, Throwable $thrown): void
+    /** What was not judged yet of records i to end - 1 has failed. */
+    public function thrown(int $i, int $end, Throwable $thrown): void
     {
-        $kind = $thrown instanceof ErrorException ? 'warning' : 'exception';
-        $this->count($this->operations->op($i), "error:{$kind}", fn (): string => $thrown->getMessage());
+        $this->enter($i);
+        $outcome = 'error:' . Kind::of($thrown);
+        for ($j = $i; $j < $end; $j++) {
+            if (!isset($this->judged[$j])) {
+                $this->judge($j, $outcome, $thrown->getMessage(...));
+            }
+        }
+    }
+
+    /** How many of so many ops did not fail. */
+    public function right(int $ops): int
+    {
+        return $ops - $this->failed;
+    }
+
+    private function enter(int $turn): void
+    {
+        if ($turn !== $this->turn) {
+            $this->turn = $turn;
+            $this->why = null;
+            $this->judged = [];
+        }
+    }
+
+    private function judge(int $i, string $outcome, Closure $words): void
+    {
+        $this->judged[$i] = true;
+        $op = intdiv($i, $this->keysPerOp);
+        if (str_starts_with($outcome, 'error:') && $op !== $this->lastFailed) {
+            $this->lastFailed = $op;
+            ++$this->failed;
+        }
+        $this->count($this->operations->op($i), $outcome, $words);
     }
 
     /**
@@ -59,7 +106,7 @@ final class Tally
         $why = $this->client->whyFalse();
         // '': the last reply of all was a value, so the server answers.
         $answers = in_array($why, ['', Client::ABSENT, Client::ABSENT_OR_FALSE], true);
-        $op = $this->operations->op === 'mix' ? self::MISSES : $this->operations->op;
+        $op = $this->operations->ops === [] ? $this->operations->op(0) : self::MISSES;
         $outcome = $answers ? self::ABSENT[$op] : "error:{$why}";
         $this->count($op, $outcome, fn (): string => "{$times} times false, expected a miss", $times);
     }
@@ -92,10 +139,11 @@ final class Tally
         if ($reply !== false) {
             return 'wrong';
         }
-        return match ($why = $this->client->whyFalse()) {
+        $this->why ??= $this->client->whyFalse();
+        return match ($this->why) {
             '' => 'wrong',
             Client::ABSENT, Client::ABSENT_OR_FALSE => self::ABSENT[$op] ?? 'error:not_stored',
-            default => "error:{$why}",
+            default => "error:{$this->why}",
         };
     }
 }

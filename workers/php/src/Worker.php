@@ -19,9 +19,7 @@ final class Worker
     /** @var array<string, Client> */
     private array $clients = [];
     private ?Opened $opened = null;
-    private ?Operations $operations = null;
-    private int $ttl = 0;
-    private bool $inLoop = false;
+    private ?Loop $loop = null;
     private ?string $latencies = null;
 
     public function __construct(string $folder)
@@ -82,8 +80,12 @@ final class Worker
                 'version' => $about->isAvailable() ? $client->version() : null,
                 'reason' => $about->isAvailable() ? null : $about->reason(),
                 'stores' => $about->stores,
-                'ops' => [...array_keys(Loop::calls($client)), 'mix'],
-                'options' => (object) ($about->isAvailable() ? $client->options() : []),
+                'ops' => Loop::ops($client),
+                // A depth is the host's to act on, but only where the client has one; it may be any.
+                'options' => (object) (($about->isAvailable() ? $client->options() : [])
+                    + ($client instanceof Pipelines ? ['depth' => []] : [])),
+                'depth' => $client instanceof Pipelines ? Pipelines::MOST_DEPTH : 1,
+                'journals' => true,
             ];
         }
         $this->say([
@@ -114,45 +116,56 @@ final class Worker
                 throw new Failure('usage', "the client does not take {$name}={$value}");
             }
         }
-        ['tcp' => $tcp, 'unix' => $unix] = $command['endpoint'] + ['tcp' => null, 'unix' => null];
+        if (isset($options['table']) && !in_array($command['store'], ['mysql', 'mariadb'], true)) {
+            throw new Failure('usage', "only mysql and mariadb have tables: the client does not take table on {$command['store']}");
+        }
+        $place = Place::of($command, $client->about()->door);
         $start = hrtime(true);
         try {
-            $library = $client->open($unix['path'] ?? null, $tcp['host'] ?? '', $tcp['port'] ?? 0, $options);
-        } catch (ErrorException $warning) {
-            throw new Failure('connect', $warning->getMessage());
+            $library = $client->open($place, $options);
+        } catch (Failure $failure) {
+            throw $failure;
+        } catch (Throwable $thrown) {
+            throw new Failure('connect', $thrown->getMessage());
         }
         $took = hrtime(true) - $start;
-        $this->opened = new Opened($client, $library);
+        $this->opened = new Opened($client, $library, $options);
         $this->say(['event' => 'opened', 'connect_ns' => $took]);
     }
 
     /** @param array<string, mixed> $command */
     private function phase(array $command): void
     {
+        $opened = $this->opened();
         $op = $command['op'];
-        if ($op !== 'mix' && !isset(Loop::calls($this->opened()->client)[$op])) {
+        $depth = $command['depth'];
+        if (!in_array($op, Loop::ops($opened->client), true)) {
             throw new Failure('usage', "the client does not do {$op}");
         }
-        if ($command['depth'] !== 1) {
+        if ($depth > 1 && !$opened->client instanceof Pipelines) {
             throw new Failure('usage', 'the client sends one op at a time: depth must be 1');
         }
-        $this->operations = new Operations($op, $command['stream'], $command['count']);
+        $keys = $command['keys_per_op'] ?? 1;
+        $turn = new Turn($op, $keys, $depth, $opened->isTransactional(), $command['add'] ?? 0);
+        $isText = $opened->givesText();
+        $operations = new Operations($turn, $command['stream'], $command['count'], $isText, $opened->keyPrefix());
         // A warm-up has keys of its own, and its figures are thrown away.
-        $this->inLoop = $command['generate'] === 'in-loop' && $command['purpose'] === 'measure';
-        if ($this->inLoop) {
-            $this->operations->mustBeOfTheirIndex();
+        $inLoop = $command['generate'] === 'in-loop' && $command['purpose'] === 'measure';
+        if ($inLoop) {
+            $operations->lists === [] || throw new Failure('usage', 'get_many takes generate=prepared alone');
+            $operations->mustBeOfTheirIndex();
         }
-        $this->ttl = $command['ttl_s'];
+        $journal = isset($command['journal']) ? new Journal($command['journal']) : null;
+        $this->loop = new Loop($opened, $operations, $turn, $command['ttl_s'], $inLoop, $journal, $command['purpose'] === 'prepare');
         $this->latencies = $command['latencies'] ?? null;
         $this->say(['event' => 'ready']);
     }
 
     private function go(): void
     {
-        $operations = $this->operations ?? throw new Failure('protocol', 'go without a phase');
-        $this->operations = null;
-        $loop = new Loop();
-        $loop->run($this->opened(), $operations, $this->ttl, $this->inLoop);
+        $loop = $this->loop ?? throw new Failure('protocol', 'go without a phase');
+        $this->loop = null;
+        $loop->run();
         $this->say($loop->done());
         $written = $this->latencies === null ? 0 : $loop->write($this->latencies);
         $this->say(['event' => 'written', 'latencies' => $written]);

@@ -82,6 +82,7 @@ impl TrialRunner for Fake<'_> {
             },
             phases: vec![phase((self.wall_ns)(&plan.contestant) + noise)],
             warnings: Vec::new(),
+            fault: None,
         })
     }
 }
@@ -114,6 +115,7 @@ fn phase(wall_ns: u64) -> PhaseRecord {
         machine: None,
         slices_ns: Vec::new(),
         steady: None,
+        terms: Default::default(),
         witness: BTreeMap::new(),
         samples: Vec::new(),
     }

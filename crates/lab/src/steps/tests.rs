@@ -65,6 +65,38 @@ fn a_get_after_an_incr_is_prepared_again() {
 }
 
 #[test]
+fn a_phase_about_fewer_keys_visits_those_alone_and_its_sums_are_checked() {
+    let phases = "[values]\nrecipe=\"crc32\"\n[[phase]]\nop=\"incr\"\ncount=100\nkeys=1\n\
+                  [[phase]]\nop=\"set\"\ncount=100\n\
+                  [[phase]]\nop=\"read_modify_write\"\ncount=100\nkeys_per_op=3\nadd=5\nkeys=30";
+    let steps = of(phases, "store=\"redis\"");
+    let all = [
+        ("Store", 1),
+        ("Store", 1),
+        ("incr", 100),
+        ("Check", 1),
+        ("set", 100),
+        ("Store", 3),
+        ("read_modify_write", 100),
+        ("Check", 30),
+    ];
+    assert_eq!(shape(&steps), all.map(|(name, n)| (name.to_owned(), n)));
+    let Some(Step::Check { stream }) = steps.last() else {
+        unreachable!()
+    };
+    // 300 visits of 30 keys.
+    let sums = stream.operations().map(|op| op.value.into_owned());
+    let firsts = stream.value_maker();
+    for (index, sum) in (0..).zip(sums) {
+        let first: u64 = String::from_utf8(firsts.make(index))
+            .unwrap()
+            .parse()
+            .unwrap();
+        assert_eq!(sum, (first + 50).to_string().into_bytes());
+    }
+}
+
+#[test]
 fn how_many_keys_are_new_is_said_only_where_it_is_certain() {
     let new_keys = |phases: &str| -> Vec<Option<u64>> {
         let steps = of(phases, "store=\"memcached\"");

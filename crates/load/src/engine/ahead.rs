@@ -45,14 +45,15 @@ pub(super) fn make<P: Protocol>(protocol: &mut P, ops: &Ops, texts: &mut Texts) 
     }
     // With fewer ops than keys most would never be sent.
     let (first, count) = texts.keys.there();
-    if ops.count() < count {
+    if ops.records() < count {
         return;
     }
     let mut ahead = Ahead::default();
     if ops.may_be(&[Op::Get, Op::ReadAside, Op::ReadModifyWrite]) {
         ahead.reads = table(protocol, Op::Get, (first, count), texts);
     }
-    if ops.may_be(&[Op::Set, Op::ReadModifyWrite]) {
+    // What is added to differs each time that it is written.
+    if ops.add() == 0 && ops.may_be(&[Op::Set, Op::ReadModifyWrite]) {
         ahead.sets = table(protocol, Op::Set, (first, count), texts);
     }
     texts.ahead = ahead;

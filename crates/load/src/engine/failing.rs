@@ -14,19 +14,20 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         if lane.down {
             return;
         }
-        for flight in lane.flights.drain(..) {
-            let (sent_ns, intended_ns) = (flight.sent_ns, flight.intended_ns);
-            let outcome = Outcome::Error(kind);
-            self.record
-                .end(C::OPEN, outcome, sent_ns, intended_ns, at_ns);
+        lane.down = true;
+        let answered = std::mem::take(&mut lane.answered);
+        while let Some(flight) = self.lanes[slot].flights.pop_front() {
+            self.end(&flight, Outcome::Error(kind), at_ns);
+        }
+        if !P::SPREADS {
+            self.fail_due(kind, at_ns);
         }
         if kind == ErrorKind::Surplus {
             self.record.tally.add(Outcome::Error(kind));
         }
         self.record.last_ns = self.record.last_ns.max(at_ns);
-        lane.down = true;
-        self.down.push(Down::new(slot, at_ns, lane.answered));
-        lane.answered = false;
+        self.down.push(Down::new(slot, at_ns, answered));
+        let lane = &mut self.lanes[slot];
         if lane.listed {
             lane.listed = false;
             self.free.retain(|listed| *listed != slot);

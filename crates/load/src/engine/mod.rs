@@ -7,6 +7,7 @@
 //! | ops | what is done, on which key | `ops` |
 //! | texts | the bytes of keys and values; requests made ahead | `text`, `ahead` |
 //! | lanes | what is in flight where; lost connections | `lane`, `failing`, `mend` |
+//! | whole | ops of several keys | `whole` |
 //! | spread | what goes to which node of a cluster | `spread` |
 //! | replies | what became of what was sent | `replies` |
 //! | fence | whether more was said than was asked | `fence` |
@@ -31,14 +32,17 @@ mod record;
 mod replies;
 mod spread;
 mod text;
+mod whole;
 
 pub(crate) use counts::Counts;
 pub(crate) use fence::Fence;
 pub(crate) use mend::Mender;
+use ops::Next;
 pub(crate) use ops::Ops;
 pub(crate) use pace::{Closed, Pace, Plan};
 pub(crate) use record::{Record, slices};
 pub(crate) use text::Texts;
+pub(crate) use whole::Travel;
 
 use crate::io::Io;
 use crate::outcome::{ErrorKind, Tally};
@@ -49,6 +53,7 @@ use mend::Down;
 use roundtrip_model::Op;
 use spread::Spread;
 use std::collections::VecDeque;
+use whole::{Wholes, flight};
 
 /// A reply that does not come within this time is given up, and its connection with it.
 pub(crate) const REPLY_TIMEOUT_NS: u64 = 10_000_000_000;
@@ -61,8 +66,12 @@ pub(crate) const SPIN_NS: u64 = 60_000;
 /// How a loop is to run.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// Places in flight of a connection.
+    /// How many ops a connection may have in flight.
     pub(crate) depth: usize,
+    /// How many keys each of them has.
+    pub(crate) keys: usize,
+    /// How these travel.
+    pub(crate) travel: Travel,
     /// The most keys that one request may have.
     pub(crate) group: usize,
     /// The number of this thread's first connection.
@@ -89,6 +98,10 @@ pub(crate) struct Course<P, C> {
     touched: Vec<usize>,
     /// What goes to other nodes than it was sent to, and lanes that want ops.
     spread: Spread,
+    /// Ops of several keys.
+    wholes: Wholes,
+    /// The keys of one op, by the node that they are for.
+    groups: Vec<Vec<Flight>>,
     pub(crate) record: Record,
 }
 
@@ -117,6 +130,8 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             keys: Vec::with_capacity(settings.group),
             touched: Vec::with_capacity(lanes_down.len()),
             spread: Spread::default(),
+            wholes: Wholes::new(lanes_down.len(), settings.travel),
+            groups: Vec::new(),
             settings,
             protocol,
             pace,
@@ -255,10 +270,15 @@ impl<P: Protocol, C: Pace> Course<P, C> {
     /// Makes requests for a lane: at most `most`, as many as have a place and are due.
     #[inline]
     fn fill(&mut self, slot: usize, now_ns: u64, most: usize, out: &mut Vec<u8>) {
-        let room = self.settings.depth - self.lanes[slot].flights.len();
+        let room = self.settings.depth - self.in_flight(slot);
         let mut left = room.min(most);
         while left > 0 && self.is_due(now_ns) {
             let Some(next) = self.ops.peek() else { break };
+            if self.has_wholes() {
+                self.start_whole(slot, now_ns, out);
+                left -= 1;
+                continue;
+            }
             if P::GROUPS && self.settings.group > 1 && next.op == Op::Get {
                 left -= self.request_group(slot, now_ns, left, out);
                 continue;
@@ -266,9 +286,10 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             if next.op == Op::Scan {
                 self.protocol.span(self.ops.scan_keys());
             }
+            self.texts.values.added = next.added;
             self.protocol
                 .request(next.op, next.index, &mut self.texts, out);
-            self.start(slot, next.op, next.index, now_ns);
+            self.start(slot, next, now_ns);
             left -= 1;
         }
     }
@@ -281,12 +302,17 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             match self.ops.peek() {
                 Some(next) if next.op == Op::Get => {
                     self.keys.push(next.index);
-                    self.start(slot, next.op, next.index, now_ns);
+                    self.start(slot, next, now_ns);
                 }
                 _ => break,
             }
         }
         let size = self.keys.len();
+        if let [index] = self.keys[..] {
+            // It is answered as any other read, and not as a group.
+            self.protocol.request(Op::Get, index, &mut self.texts, out);
+            return size;
+        }
         let flights = self.lanes[slot].flights.iter_mut().rev().take(size);
         for (behind, flight) in flights.enumerate() {
             flight.behind = behind as u16;
@@ -294,33 +320,32 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         }
         self.protocol.open_group(size, out);
         for index in &self.keys {
-            self.protocol.group_key(self.texts.keys.get(*index), out);
+            self.protocol.group_key(*index, &mut self.texts, out);
         }
-        self.protocol.close_group(out);
+        self.protocol.close_group(&mut self.texts, out);
         size
     }
 
     /// Takes the next op for a lane.
     #[inline]
-    fn start(&mut self, slot: usize, op: Op, index: u64, now_ns: u64) {
-        let lane = &mut self.lanes[slot];
-        let mut intended_ns = now_ns;
-        if C::OPEN {
-            intended_ns = self.record.started_ns + self.pace.due_ns();
-            self.record
-                .late(now_ns.saturating_sub(intended_ns.max(lane.free_ns)));
-        }
-        lane.flights.push_back(Flight {
-            index,
-            sent_ns: now_ns,
-            intended_ns,
-            op,
-            opens: 1,
-            behind: 0,
-            redirects: 0,
-            asking: false,
-        });
+    fn start(&mut self, slot: usize, next: Next, now_ns: u64) {
+        let intended_ns = self.intended_ns(slot, now_ns);
+        let flight = flight(next, now_ns, intended_ns);
+        self.lanes[slot].flights.push_back(flight);
         self.ops.advance();
         self.pace.advance();
+    }
+
+    /// When the next op was to start; writes down how late it does.
+    #[inline]
+    fn intended_ns(&mut self, slot: usize, now_ns: u64) -> u64 {
+        if !C::OPEN {
+            return now_ns;
+        }
+        let intended_ns = self.record.started_ns + self.pace.due_ns();
+        let free_ns = self.lanes[slot].free_ns;
+        self.record
+            .late(now_ns.saturating_sub(intended_ns.max(free_ns)));
+        intended_ns
     }
 }

@@ -15,6 +15,8 @@ pub(crate) struct Next {
     pub(crate) op: Op,
     /// The index of its key and value.
     pub(crate) index: u64,
+    /// How much was added to the number of its key by the ops before it.
+    pub(crate) added: i64,
 }
 
 /// The ops of a part of a stream.
@@ -22,11 +24,16 @@ pub(crate) struct Next {
 pub(crate) struct Ops {
     maker: OpMaker,
     op: Op,
+    add: i64,
     part: (u64, u64),
     /// Operation `i` is on key `i` of this process's part, as the published loop had it.
     in_loop: Option<(u64, u64)>,
     planned: Vec<u64>,
+    /// How many keys each has, and the key that is next.
+    keys: u64,
     at: u64,
+    /// How many keys all of them have.
+    records: u64,
     count: u64,
 }
 
@@ -46,13 +53,17 @@ impl Ops {
             in_loop: in_loop.then_some((part, of)),
             maker: OpMaker::new(&stream),
             op: stream.op,
+            add: stream.add,
             part: stream.part,
             planned: Vec::new(),
+            keys: stream.keys_per_op.into(),
             at: 0,
+            records: count * u64::from(stream.keys_per_op),
             count,
         };
-        if ops.count <= TABLE_OPS {
-            let packed: Option<Vec<u64>> = (0..ops.count).map(|i| pack(ops.plan(i))).collect();
+        // What was added has no room in the table.
+        if ops.records <= TABLE_OPS && stream.add == 0 {
+            let packed: Option<Vec<u64>> = (0..ops.records).map(|i| pack(ops.plan(i))).collect();
             ops.planned = packed.unwrap_or_default();
         }
         ops
@@ -66,18 +77,29 @@ impl Ops {
         }
     }
 
+    /// What each op adds to the number of its key.
+    #[inline]
+    pub(crate) fn add(&self) -> i64 {
+        self.add
+    }
+
     /// How many there are in all.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }
 
+    /// How many keys all of them have.
+    pub(super) fn records(&self) -> u64 {
+        self.records
+    }
+
     /// Whether all were taken.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        self.at == self.count
+        self.at == self.records
     }
 
-    /// The next op, which stays the next one.
+    /// The next key, which stays the next one.
     #[inline]
     pub(crate) fn peek(&self) -> Option<Next> {
         match self.planned.get(self.at as usize) {
@@ -89,14 +111,23 @@ impl Ops {
 
     /// How many keys the next op reads, if it reads several in a row.
     pub(crate) fn scan_keys(&self) -> u32 {
-        let (part, of) = self.part;
-        self.maker.planned(part + self.at * of).scan_keys
+        self.maker.planned(self.record(self.at)).scan_keys
     }
 
-    /// Goes on to the op after it.
+    /// Goes on to the key after it.
     #[inline]
     pub(crate) fn advance(&mut self) {
         self.at += 1;
+    }
+
+    /// The number in the whole stream of a record of this part.
+    #[inline]
+    fn record(&self, i: u64) -> u64 {
+        let (part, of) = self.part;
+        match self.keys {
+            1 => part + i * of,
+            keys => (part + i / keys * of) * keys + i % keys,
+        }
     }
 
     #[inline]
@@ -105,13 +136,14 @@ impl Ops {
             return Next {
                 op: self.op,
                 index: part + i * of,
+                added: 0,
             };
         }
-        let (part, of) = self.part;
-        let planned = self.maker.planned(part + i * of);
+        let planned = self.maker.planned(self.record(i));
         Next {
             op: planned.op,
             index: planned.index,
+            added: planned.added,
         }
     }
 }
@@ -128,5 +160,6 @@ fn unpack(packed: u64) -> Next {
         // What was packed is always one of them.
         op: Op::ALL.get(op).copied().unwrap_or(Op::Get),
         index: packed >> OP_BITS,
+        added: 0,
     }
 }

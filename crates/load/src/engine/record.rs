@@ -87,6 +87,12 @@ impl Record {
         at_ns: u64,
     ) {
         self.tally.add(outcome);
+        self.end_op(open, sent_ns, intended_ns, at_ns);
+    }
+
+    /// Writes down the end of an op of which it is known already what became of it.
+    #[inline]
+    pub(crate) fn end_op(&mut self, open: bool, sent_ns: u64, intended_ns: u64, at_ns: u64) {
         self.service.add(at_ns.saturating_sub(sent_ns));
         if open {
             self.response.add(at_ns.saturating_sub(intended_ns));

@@ -15,13 +15,22 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         at_ns: u64,
         output: &mut Vec<u8>,
     ) -> Result<usize, ErrorKind> {
+        let is_whole = self.has_wholes();
         let lane = &mut self.lanes[slot];
         let mut used = 0;
         while let Some(flight) = lane.flights.front() {
+            self.texts.values.added = flight.added;
             match self.protocol.reply(&bytes[used..], flight, &mut self.texts) {
+                Answer::Ended(outcome, bytes) if is_whole => {
+                    used += bytes;
+                    let record = &mut self.record;
+                    self.wholes.end(flight, outcome, C::OPEN, at_ns, record);
+                    lane.flights.pop_front();
+                }
                 Answer::Ended(outcome, bytes) => {
                     used += bytes;
                     let (sent_ns, intended_ns) = (flight.sent_ns, flight.intended_ns);
+                    let sent_ns = self.protocol.began_ns().unwrap_or(sent_ns);
                     self.record
                         .end(C::OPEN, outcome, sent_ns, intended_ns, at_ns);
                     lane.flights.pop_front();
@@ -30,12 +39,18 @@ impl<P: Protocol, C: Pace> Course<P, C> {
                     used += bytes;
                     let next = Flight {
                         op,
+                        added: flight.added + self.ops.add(),
                         asking: false,
                         redirects: 0,
                         ..*flight
                     };
                     lane.flights.pop_front();
+                    if is_whole {
+                        self.wholes.then(next);
+                        continue;
+                    }
                     lane.flights.push_back(next);
+                    self.texts.values.added = next.added;
                     self.protocol
                         .request(op, next.index, &mut self.texts, output);
                 }
@@ -73,6 +88,9 @@ impl<P: Protocol, C: Pace> Sink for Course<P, C> {
         let was_full = self.in_flight(slot) == self.settings.depth;
         match self.read(slot, bytes, at_ns, output) {
             Ok(used) => {
+                if self.has_wholes() && !P::SPREADS {
+                    self.send_due(slot, at_ns, output);
+                }
                 let left = self.in_flight(slot);
                 let lane = &mut self.lanes[slot];
                 lane.answered = true;

@@ -58,6 +58,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
     #[inline]
     pub(super) fn in_flight(&self, slot: usize) -> usize {
         match P::SPREADS {
+            _ if self.has_wholes() => self.wholes.underway(self.first_of(slot)),
             true => self.lanes[self.lane_of(slot)]
                 .iter()
                 .map(|lane| lane.flights.len())
@@ -91,7 +92,8 @@ impl<P: Protocol, C: Pace> Course<P, C> {
 
     /// Sends what replies have sent elsewhere, then fills the lanes that want ops.
     pub(super) fn spread(&mut self, io: &mut impl Io) {
-        if self.spread.resends.is_empty() && self.spread.wanting.is_empty() {
+        let is_idle = self.spread.resends.is_empty() && self.spread.wanting.is_empty();
+        if is_idle && !self.wholes.has_due() {
             return;
         }
         let now_ns = io.now_ns();
@@ -100,6 +102,10 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             self.resend(from, flight, redirect, now_ns, io);
         }
         self.spread.resends = resends;
+        self.spread_due(now_ns, io);
+        for slot in self.touched.drain(..) {
+            io.flush(slot);
+        }
         let mut wanting = std::mem::take(&mut self.spread.wanting);
         for slot in wanting.drain(..) {
             if C::OPEN {
@@ -134,9 +140,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             _ => Some(ErrorKind::Connection),
         };
         if let Some(kind) = failed {
-            let (sent_ns, intended_ns) = (flight.sent_ns, flight.intended_ns);
-            self.record
-                .end(C::OPEN, Outcome::Error(kind), sent_ns, intended_ns, now_ns);
+            self.end(&flight, Outcome::Error(kind), now_ns);
             self.record.last_ns = self.record.last_ns.max(now_ns);
             self.want(from);
             return;
@@ -145,6 +149,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
         if flight.asking {
             self.protocol.ask(out);
         }
+        self.texts.values.added = flight.added;
         self.protocol
             .request(flight.op, flight.index, &mut self.texts, out);
         self.lanes[slot].flights.push_back(flight);
@@ -159,10 +164,15 @@ impl<P: Protocol, C: Pace> Course<P, C> {
             let Some(next) = self.ops.peek().filter(|_| self.is_due(now_ns)) else {
                 break;
             };
+            if self.has_wholes() {
+                self.start_spread_whole(first, now_ns, io);
+                continue;
+            }
             let slot = first + self.protocol.node(next.index, &mut self.texts);
+            self.texts.values.added = next.added;
             self.protocol
                 .request(next.op, next.index, &mut self.texts, io.output(slot));
-            self.start(slot, next.op, next.index, now_ns);
+            self.start(slot, next, now_ns);
         }
         for slot in self.lane_of(first) {
             io.flush(slot);

@@ -14,8 +14,16 @@ const TABLE_BYTES: u64 = 64 << 20;
 #[derive(Clone, Debug)]
 pub(crate) struct Texts {
     pub(crate) keys: KeyText,
-    pub(crate) values: Arc<ValueMaker>,
+    pub(crate) values: ValueText,
     pub(super) ahead: Ahead,
+}
+
+/// Values by the index of their key.
+#[derive(Clone, Debug)]
+pub(crate) struct ValueText {
+    maker: Arc<ValueMaker>,
+    /// How much was added to the number of a key before the op at hand.
+    pub(crate) added: i64,
 }
 
 /// Keys by their index.
@@ -72,7 +80,10 @@ impl Texts {
                 made: Vec::new(),
                 made_index: None,
             },
-            values: Arc::new(values),
+            values: ValueText {
+                maker: Arc::new(values),
+                added: 0,
+            },
             ahead: Ahead::default(),
         }
     }
@@ -83,6 +94,26 @@ impl Texts {
     #[inline]
     pub(crate) fn request(&self, op: Op, index: u64) -> Option<&[u8]> {
         self.ahead.get(op, index)
+    }
+}
+
+impl ValueText {
+    /// How long the value of the op at hand is.
+    #[inline]
+    pub(crate) fn value_bytes(&self, index: u64) -> usize {
+        self.maker.sum_bytes(index, self.added)
+    }
+
+    /// Appends it.
+    #[inline]
+    pub(crate) fn write(&self, index: u64, out: &mut Vec<u8>) {
+        self.maker.write_sum(index, self.added, out);
+    }
+
+    /// Whether these bytes are it.
+    #[inline]
+    pub(crate) fn is(&self, index: u64, bytes: &[u8]) -> bool {
+        self.maker.is_sum(index, self.added, bytes)
     }
 }
 
@@ -113,6 +144,10 @@ impl Table {
     fn new(maker: &KeyMaker, first: u64, count: u64) -> Table {
         let mut keys = Vec::with_capacity(count as usize * maker.key_bytes());
         (first..first + count).for_each(|index| maker.write(index, &mut keys));
-        Table { first, count, keys }
+        // Numbers differ in length: each is made when its op is.
+        match keys.len() == count as usize * maker.key_bytes() {
+            true => Table { first, count, keys },
+            false => Table::default(),
+        }
     }
 }

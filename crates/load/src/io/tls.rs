@@ -30,22 +30,15 @@ pub(crate) struct Trust {
 }
 
 impl Trust {
-    /// The server at `host`, which shows a certificate signed by one in the file `ca`.
-    pub(crate) fn new(host: &str, ca: &str) -> Result<Trust, String> {
+    /// The servers at `host`, which show certificates signed by one in the files `cas`.
+    pub(crate) fn new<'c>(
+        host: &str,
+        cas: impl IntoIterator<Item = &'c str>,
+    ) -> Result<Trust, String> {
         let server = ServerName::try_from(host.to_owned()).map_err(|e| format!("{host}: {e}"))?;
-        let mut text = Vec::new();
-        std::fs::File::open(ca)
-            .and_then(|file| file.take(MAX_CA_BYTES).read_to_end(&mut text))
-            .map_err(|e| format!("{ca}: {e}"))?;
         let mut roots = RootCertStore::empty();
-        for certificate in CertificateDer::pem_slice_iter(&text) {
-            certificate
-                .map_err(|e| e.to_string())
-                .and_then(|certificate| roots.add(certificate).map_err(|e| e.to_string()))
-                .map_err(|e| format!("{ca}: {e}"))?;
-        }
-        if roots.is_empty() {
-            return Err(format!("{ca}: it holds no certificate"));
+        for ca in cas {
+            add_roots(&mut roots, ca).map_err(|e| format!("{ca}: {e}"))?;
         }
         let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
             .with_safe_default_protocol_versions()
@@ -75,6 +68,23 @@ impl Trust {
             carry: Carry::default(),
             plain: Vec::new(),
         })
+    }
+}
+
+/// Adds the certificates of a file, which must have one.
+fn add_roots(roots: &mut RootCertStore, ca: &str) -> Result<(), String> {
+    let mut text = Vec::new();
+    std::fs::File::open(ca)
+        .and_then(|file| file.take(MAX_CA_BYTES).read_to_end(&mut text))
+        .map_err(|e| e.to_string())?;
+    let before = roots.len();
+    for certificate in CertificateDer::pem_slice_iter(&text) {
+        let certificate = certificate.map_err(|e| e.to_string())?;
+        roots.add(certificate).map_err(|e| e.to_string())?;
+    }
+    match roots.len() == before {
+        true => Err("it holds no certificate".to_owned()),
+        false => Ok(()),
     }
 }
 

@@ -19,6 +19,24 @@ pub(crate) trait Call {
     /// The op that follows reads so many keys in a row.
     fn span(&mut self, _keys: u32) {}
 
+    /// When the part of the last op that counts began, where that is not its sending.
+    fn began_ns(&self) -> Option<u64> {
+        None
+    }
+
+    /// Reads several keys at once; appends what became of each, in order, as its number.
+    fn call_many(
+        &mut self,
+        indexes: &[u64],
+        texts: &mut Texts,
+        out: &mut Vec<u8>,
+    ) -> Result<(), WorkerError> {
+        for index in indexes {
+            out.push(self.call(Op::GetMany, *index, texts)?.code());
+        }
+        Ok(())
+    }
+
     /// Ends the phase; gives the part that a cache played.
     fn finish(&mut self) -> Result<Tally, WorkerError> {
         Ok(Tally::default())
@@ -29,6 +47,8 @@ pub(crate) trait Call {
 #[derive(Debug)]
 pub(crate) struct Direct<C> {
     store: C,
+    /// The keys of a request that is being made.
+    group: Vec<u64>,
     trouble: Option<WorkerError>,
 }
 
@@ -36,12 +56,15 @@ impl<C> Direct<C> {
     pub(crate) fn new(store: C) -> Direct<C> {
         Direct {
             store,
+            group: Vec::new(),
             trouble: None,
         }
     }
 }
 
 impl<C: Call> Protocol for Direct<C> {
+    const GROUPS: bool = true;
+
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
         let outcome = self.store.call(op, index, texts).unwrap_or_else(|error| {
@@ -56,6 +79,22 @@ impl<C: Call> Protocol for Direct<C> {
     }
 
     #[inline]
+    fn group_key(&mut self, index: u64, _: &mut Texts, _: &mut Vec<u8>) {
+        self.group.push(index);
+    }
+
+    fn close_group(&mut self, texts: &mut Texts, out: &mut Vec<u8>) {
+        let before = out.len();
+        if let Err(error) = self.store.call_many(&self.group, texts, out) {
+            self.trouble.get_or_insert(error);
+            out.truncate(before);
+            let failed = Outcome::Error(ErrorKind::Connection).code();
+            out.resize(before + self.group.len(), failed);
+        }
+        self.group.clear();
+    }
+
+    #[inline]
     fn reply(&mut self, bytes: &[u8], _: &Flight, _: &mut Texts) -> Answer {
         match bytes.first().map(|code| Outcome::of_code(*code)) {
             Some(Some(outcome)) => Answer::Ended(outcome, 1),
@@ -67,6 +106,11 @@ impl<C: Call> Protocol for Direct<C> {
     #[inline]
     fn trouble(&mut self) -> Option<WorkerError> {
         self.trouble.take()
+    }
+
+    #[inline]
+    fn began_ns(&self) -> Option<u64> {
+        self.store.began_ns()
     }
 
     fn finish(&mut self) -> Result<Tally, WorkerError> {
@@ -101,6 +145,10 @@ impl<P: Protocol> Caller<P> {
         Ok(caller)
     }
 
+    pub(crate) fn protocol(&self) -> &P {
+        &self.protocol
+    }
+
     #[inline]
     fn mend(&mut self) -> Result<(), WorkerError> {
         if self.broken {
@@ -129,6 +177,8 @@ impl<P: Protocol> Call for Caller<P> {
                 index,
                 sent_ns,
                 intended_ns: sent_ns,
+                added: texts.values.added,
+                whole: 0,
                 op,
                 opens: 1,
                 behind: 0,

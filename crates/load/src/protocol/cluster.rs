@@ -9,7 +9,7 @@ use roundtrip_model::Op;
 use roundtrip_model::contract::Endpoint;
 use roundtrip_wire::resp::{self, Reply, SLOTS, SlotRanges, hash_slot, write_command};
 use roundtrip_wire::{Limits, Parsed};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::TcpStream;
 
 const ASKING: &[u8] = b"*1\r\n$6\r\nASKING\r\n";
@@ -49,6 +49,7 @@ impl Map {
             match socket.read(&mut chunk) {
                 Ok(0) => return Err(failed(&"the node closed the connection")),
                 Ok(count) => bytes.extend_from_slice(&chunk[..count]),
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
                 Err(e) => return Err(failed(&e)),
             }
             match Reply::parse(&bytes, &Limits::default()) {

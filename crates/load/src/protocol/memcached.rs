@@ -33,6 +33,21 @@ impl Memcached {
         }
     }
 
+    /// Appends a set of a value that is no stream's.
+    pub(super) fn write_set(&self, key: &[u8], value: &[u8], out: &mut Vec<u8>) {
+        let (digits, start) = decimal(value.len() as u64);
+        let parts: [&[u8]; 7] = [
+            b"set ",
+            key,
+            &self.storing,
+            &digits[start..],
+            b"\r\n",
+            value,
+            b"\r\n",
+        ];
+        parts.iter().for_each(|part| out.extend_from_slice(part));
+    }
+
     #[inline]
     fn write_value(&self, verb: &[u8], index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
         out.extend_from_slice(verb);
@@ -131,12 +146,12 @@ impl Protocol for Memcached {
     }
 
     #[inline]
-    fn group_key(&mut self, key: &[u8], out: &mut Vec<u8>) {
+    fn group_key(&mut self, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
         out.push(b' ');
-        out.extend_from_slice(key);
+        out.extend_from_slice(texts.keys.get(index));
     }
 
-    fn close_group(&mut self, out: &mut Vec<u8>) {
+    fn close_group(&mut self, _: &mut Texts, out: &mut Vec<u8>) {
         out.extend_from_slice(b"\r\n");
     }
 

@@ -6,18 +6,22 @@ mod cluster;
 mod lead;
 mod memcached;
 mod meta;
+mod mysql;
 mod nothing;
 mod read_aside;
 mod resp;
+mod shards;
 mod sqlite;
 
 pub(crate) use call::{Call, Caller, Direct};
 pub(crate) use cluster::{Cluster, Map};
 pub(crate) use memcached::Memcached;
 pub(crate) use meta::Meta;
+pub(crate) use mysql::{Mysql, MysqlStore, Seen, Table};
 pub(crate) use nothing::Nothing;
 pub(crate) use read_aside::ReadAside;
 pub(crate) use resp::Resp;
+pub(crate) use shards::Shards;
 pub(crate) use sqlite::{Sqlite, SqliteStore, Synchronous};
 
 use crate::engine::{Fence, Texts};
@@ -30,6 +34,8 @@ use roundtrip_model::Op;
 pub(crate) struct Task {
     /// Time to live of what is written; 0 for ever.
     pub(crate) ttl_s: u32,
+    /// What `read_modify_write` adds to the number that it read.
+    pub(crate) add: i64,
     /// Whether it only brings data into place, in whatever way is quickest.
     pub(crate) prepare: bool,
 }
@@ -43,6 +49,10 @@ pub(crate) struct Flight {
     pub(crate) sent_ns: u64,
     /// When it was to start.
     pub(crate) intended_ns: u64,
+    /// How much was added to the number of its key before it.
+    pub(crate) added: i64,
+    /// The number of the op that its key is a part of, where ops have several.
+    pub(crate) whole: u32,
     pub(crate) op: Op,
     /// How many ops the request has that this one is the first of; 0 for one further behind.
     pub(crate) opens: u16,
@@ -83,7 +93,7 @@ pub(crate) struct Redirect {
 #[inline]
 fn after_read(op: Op, outcome: Outcome, used: usize) -> Answer {
     match (op, outcome) {
-        // What is written back is the same value: it was compared just now.
+        // What is written back is made anew: it was compared just now.
         (Op::ReadModifyWrite, Outcome::Hit) => Answer::Then(Op::Set, used),
         (Op::ReadModifyWrite, Outcome::Miss) => Answer::Ended(Outcome::NotFound, used),
         _ => Answer::Ended(outcome, used),
@@ -93,7 +103,10 @@ fn after_read(op: Op, outcome: Outcome, used: usize) -> Answer {
 /// Whether an op begins with the read of a key.
 #[inline]
 fn reads(op: Op) -> bool {
-    matches!(op, Op::Get | Op::ReadAside | Op::ReadModifyWrite)
+    matches!(
+        op,
+        Op::Get | Op::GetMany | Op::ReadAside | Op::ReadModifyWrite
+    )
 }
 
 /// Writes requests and reads replies. Nothing may be allocated for an op.
@@ -134,10 +147,10 @@ pub(crate) trait Protocol {
     fn open_group(&mut self, _size: usize, _out: &mut Vec<u8>) {}
 
     /// Adds a key to it.
-    fn group_key(&mut self, _key: &[u8], _out: &mut Vec<u8>) {}
+    fn group_key(&mut self, _index: u64, _texts: &mut Texts, _out: &mut Vec<u8>) {}
 
     /// Ends it.
-    fn close_group(&mut self, _out: &mut Vec<u8>) {}
+    fn close_group(&mut self, _texts: &mut Texts, _out: &mut Vec<u8>) {}
 
     /// Reads the reply of an op and checks it: status, length and content.
     fn reply(&mut self, bytes: &[u8], flight: &Flight, texts: &mut Texts) -> Answer;
@@ -145,6 +158,12 @@ pub(crate) trait Protocol {
     /// What ends the phase, if something does.
     #[inline]
     fn trouble(&mut self) -> Option<WorkerError> {
+        None
+    }
+
+    /// When the part that counts of the op that ended last began, where that is not its sending.
+    #[inline]
+    fn began_ns(&self) -> Option<u64> {
         None
     }
 

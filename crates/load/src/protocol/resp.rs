@@ -144,8 +144,8 @@ impl Protocol for Resp {
     }
 
     #[inline]
-    fn group_key(&mut self, key: &[u8], out: &mut Vec<u8>) {
-        push_blob(out, key);
+    fn group_key(&mut self, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
+        push_blob(out, texts.keys.get(index));
     }
 
     #[inline]

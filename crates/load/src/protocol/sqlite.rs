@@ -84,6 +84,10 @@ pub(crate) struct Sqlite<'a> {
     insert: Statement<'a>,
     delete: Statement<'a>,
     incr: Statement<'a>,
+    /// For so many keys at once.
+    many: Option<(usize, Statement<'a>)>,
+    /// The keys of a request for many, sorted, with their places in it.
+    sorted: Vec<(Vec<u8>, usize)>,
     /// How many keys the next scan reads.
     span: u32,
     /// The key that a scan read last.
@@ -110,6 +114,8 @@ impl<'a> Sqlite<'a> {
             insert: prepared(INSERT)?,
             delete: prepared(DELETE)?,
             incr: prepared(INCR)?,
+            many: None,
+            sorted: Vec::new(),
             span: 0,
             last_key: Vec::new(),
             value: Vec::new(),
@@ -167,6 +173,55 @@ impl<'a> Sqlite<'a> {
         })
     }
 
+    /// Reads many keys with one statement; appends what became of each, in order.
+    fn read_many(
+        &mut self,
+        indexes: &[u64],
+        texts: &mut Texts,
+        out: &mut Vec<u8>,
+    ) -> rusqlite::Result<()> {
+        let count = indexes.len();
+        if self
+            .many
+            .as_ref()
+            .is_none_or(|(prepared, _)| *prepared != count)
+        {
+            self.many = Some((count, self.connection.prepare(&in_list(count))?));
+        }
+        let Some((_, statement)) = &mut self.many else {
+            return Ok(());
+        };
+        self.sorted.resize_with(count, Default::default);
+        for (place, (key, at)) in self.sorted.iter_mut().enumerate() {
+            key.clear();
+            key.extend_from_slice(texts.keys.get(indexes[place]));
+            *at = place;
+            statement.raw_bind_parameter(place + 1, key.as_slice())?;
+        }
+        statement.raw_bind_parameter(count + 1, clock::unix_s() as i64)?;
+        self.sorted.sort_unstable();
+        let first = out.len();
+        out.resize(first + count, Outcome::Miss.code());
+        let mut rows = statement.raw_query();
+        while let Some(row) = rows.next()? {
+            let (key, value) = (row.get_ref(0)?.as_blob()?, row.get_ref(1)?.as_blob()?);
+            // A key that was asked for twice comes once.
+            let from = self
+                .sorted
+                .partition_point(|(sorted, _)| sorted.as_slice() < key);
+            let same = self.sorted[from..]
+                .iter()
+                .take_while(|(sorted, _)| sorted == key);
+            for (_, place) in same {
+                out[first + place] = match texts.values.is(indexes[*place], value) {
+                    true => Outcome::Hit.code(),
+                    false => Outcome::Wrong.code(),
+                };
+            }
+        }
+        Ok(())
+    }
+
     /// Writes a key: any, or only one that is not there.
     #[inline]
     fn write(&mut self, op: Op, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
@@ -206,19 +261,20 @@ impl<'a> Sqlite<'a> {
     #[inline]
     fn do_it(&mut self, op: Op, index: u64, texts: &mut Texts) -> rusqlite::Result<Outcome> {
         match op {
-            Op::Get | Op::ReadAside => self.read(index, texts),
+            Op::Get | Op::GetMany | Op::ReadAside => self.read(index, texts),
             Op::Set | Op::Insert => self.write(op, index, texts),
             Op::Delete | Op::Incr => self.change(op, index, texts),
             Op::ReadModifyWrite => match self.read(index, texts)? {
-                Outcome::Hit => self.write(Op::Set, index, texts),
+                Outcome::Hit => {
+                    texts.values.added += self.task.add;
+                    self.write(Op::Set, index, texts)
+                }
                 Outcome::Miss => Ok(Outcome::NotFound),
                 other => Ok(other),
             },
             Op::Scan => self.scan(index, texts),
             // No stream has a mix as the op of an operation, and `describe` names none of the others.
-            Op::Mix | Op::GetMany | Op::Join | Op::SetSeen => {
-                Ok(Outcome::Error(ErrorKind::Refused))
-            }
+            Op::Mix | Op::Join | Op::SetSeen => Ok(Outcome::Error(ErrorKind::Refused)),
         }
     }
 }
@@ -234,12 +290,35 @@ impl Call for Sqlite<'_> {
         self.span = keys;
     }
 
+    fn call_many(
+        &mut self,
+        indexes: &[u64],
+        texts: &mut Texts,
+        out: &mut Vec<u8>,
+    ) -> Result<(), WorkerError> {
+        let first = out.len();
+        if let Err(e) = self.read_many(indexes, texts, out) {
+            out.truncate(first);
+            out.resize(first + indexes.len(), Outcome::Error(kind(&e)).code());
+        }
+        Ok(())
+    }
+
     fn finish(&mut self) -> Result<Tally, WorkerError> {
         if self.task.prepare {
             self.connection.execute_batch("COMMIT").map_err(failed)?;
         }
         Ok(Tally::default())
     }
+}
+
+/// The statement that reads so many keys.
+fn in_list(count: usize) -> String {
+    let marks = vec!["?"; count].join(",");
+    format!(
+        "SELECT key, value FROM kv WHERE key IN ({marks}) AND (expires = 0 OR expires > ?{})",
+        count + 1
+    )
 }
 
 fn kind(e: &rusqlite::Error) -> ErrorKind {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// More would only wait in buffers.
 const MOST_DEPTH: u32 = 1_000_000;
 /// The ops that it can do.
-const OPS: [Op; 9] = [
+const OPS: [Op; 12] = [
     Op::Get,
     Op::Set,
     Op::Delete,
@@ -20,6 +20,9 @@ const OPS: [Op; 9] = [
     Op::ReadModifyWrite,
     Op::Scan,
     Op::Mix,
+    Op::Join,
+    Op::SetSeen,
+    Op::GetMany,
 ];
 
 pub(super) fn describe() -> Described {

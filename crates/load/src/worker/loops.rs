@@ -4,14 +4,15 @@ use super::WorkerError;
 use super::crew::{self, Part, Start};
 use super::options::{Checked, Speech};
 use super::phase::Ready;
-use super::place::{Carrier, Hand, Place, Server, carried};
+use super::place::{Carrier, Hand, Place, Rows, Server, carried};
 use crate::engine::{Closed, Course, Ops, Pace, Plan, Settings};
 use crate::io::{Io, Loopback};
 use crate::protocol::{
-    Call, Caller, Cluster, Direct, Memcached, Meta, Nothing, Protocol, ReadAside, Resp, Sqlite,
-    SqliteStore, Task,
+    Call, Caller, Cluster, Direct, Memcached, Meta, Mysql, MysqlStore, Nothing, Protocol,
+    ReadAside, Resp, Seen, Shards, Sqlite, SqliteStore, Task,
 };
 use crate::usage;
+use roundtrip_model::Op;
 use roundtrip_model::contract::Endpoint;
 
 type Result<T> = std::result::Result<T, WorkerError>;
@@ -35,6 +36,8 @@ impl<'a> Loop<'a> {
             down: vec![false],
             settings: Settings {
                 depth: ready.depth,
+                keys: ready.keys,
+                travel: ready.travel,
                 group: 1,
                 first_connection: number,
                 mender: None,
@@ -97,7 +100,7 @@ pub(super) fn wired(
     server: &mut Server,
 ) -> Result<Vec<Part>> {
     let mender = server.mender(checked, ready.seed);
-    let (speech, map) = (server.speech, server.map.clone());
+    let (speech, map, nodes) = (server.speech, server.map.clone(), server.endpoints.len());
     let ops = std::mem::take(&mut ready.parts);
     let members: Vec<(&mut Hand, Ops)> = server.hands.iter_mut().zip(ops).collect();
     let (task, ready) = (ready.task(), &*ready);
@@ -106,20 +109,26 @@ pub(super) fn wired(
             down: hand.down.clone(),
             settings: Settings {
                 depth: ready.depth,
+                keys: ready.keys,
+                travel: ready.travel,
                 group: checked.group as usize,
                 first_connection: hand.first,
                 mender: Some(mender.clone()),
             },
             ..Loop::direct(ready, number, ops)
         };
-        let part = carried!(&mut hand.carrier, io => match speech {
-            Speech::Memcached => this.run(io, Ok(Memcached::new(task)), start),
-            Speech::Meta => this.run(io, Ok(Meta::new(task)), start),
-            Speech::Resp => this.run(io, Ok(Resp::new(task)), start),
-            Speech::Cluster => {
+        let part = carried!(&mut hand.carrier, io => match (speech, nodes) {
+            (Speech::Sql, _) => Err(WorkerError::internal("SQL goes over no connection of ours")),
+            (Speech::Cluster, _) => {
                 let map = map.clone().ok_or_else(|| WorkerError::internal("a cluster has no map"));
                 this.run(io, map.map(|map| Cluster::new(task, map)), start)
             }
+            (Speech::Memcached, 1) => this.run(io, Ok(Memcached::new(task)), start),
+            (Speech::Meta, 1) => this.run(io, Ok(Meta::new(task)), start),
+            (Speech::Resp, 1) => this.run(io, Ok(Resp::new(task)), start),
+            (Speech::Memcached, _) => this.run(io, Ok(Shards::new(Memcached::new(task), nodes)), start),
+            (Speech::Meta, _) => this.run(io, Ok(Shards::new(Meta::new(task), nodes)), start),
+            (Speech::Resp, _) => this.run(io, Ok(Shards::new(Resp::new(task), nodes)), start),
         })?;
         hand.down.clone_from(&part.down);
         Ok(part)
@@ -137,6 +146,29 @@ pub(super) fn in_sqlite(ready: &mut Ready, stores: &mut [SqliteStore]) -> Result
     })
 }
 
+/// A phase on connections to a server that speaks SQL, one a thread.
+pub(super) fn in_mysql(ready: &mut Ready, checked: &Checked, rows: &mut Rows) -> Result<Vec<Part>> {
+    let parts = std::mem::take(&mut ready.parts);
+    let door = &rows.door;
+    let members: Vec<(&mut MysqlStore, Ops)> = rows.stores.iter_mut().zip(parts).collect();
+    let (task, ready) = (ready.task(), &*ready);
+    crew::run(members, |number, (store, ops), start| {
+        let this = Loop::direct(ready, number, ops);
+        let io = &mut Loopback::default();
+        match (ready.command.op, door) {
+            (Op::SetSeen, Some(door)) if !task.prepare => {
+                let protocol = Seen::new(store, door, checked.link, task).map(Direct::new);
+                this.run(io, protocol, start)
+            }
+            _ => {
+                let protocol = Mysql::new(store, task, ready.ops(), ready.command.keys_per_op)
+                    .map(Direct::new);
+                this.run(io, protocol, start)
+            }
+        }
+    })
+}
+
 /// A phase on nothing.
 pub(super) fn in_nothing(ready: &mut Ready) -> Result<Vec<Part>> {
     let ops = std::mem::take(&mut ready.parts);
@@ -150,6 +182,7 @@ pub(super) fn in_nothing(ready: &mut Ready) -> Result<Vec<Part>> {
 /// What stands behind a cache.
 enum Behind<'a> {
     Sqlite(&'a mut SqliteStore),
+    Mysql(&'a mut MysqlStore),
     Server(Box<dyn Call + Send>),
 }
 
@@ -165,6 +198,7 @@ pub(super) fn aside(
     let call = |server: &Server| caller(server, checked, task);
     let behind: Vec<Behind<'_>> = match store {
         Place::Sqlite(stores) => stores.iter_mut().map(Behind::Sqlite).collect(),
+        Place::Mysql(rows) => rows.stores.iter_mut().map(Behind::Mysql).collect(),
         Place::Server(server) => (0..ready.threads)
             .map(|_| call(server).map(Behind::Server))
             .collect::<Result<_>>()?,
@@ -180,6 +214,8 @@ pub(super) fn aside(
     crew::run(members, |number, (cache, behind, ops), start| {
         let behind: Result<Box<dyn Call + '_>> = match behind {
             Behind::Sqlite(store) => Sqlite::new(store, task).map(|store| Box::new(store) as _),
+            Behind::Mysql(store) => Mysql::new(store, task, ready.ops(), ready.command.keys_per_op)
+                .map(|store| Box::new(store) as _),
             Behind::Server(store) => Ok(store),
         };
         let protocol = behind.map(|behind| Direct::new(ReadAside::new(cache, behind)));
@@ -198,10 +234,10 @@ fn caller(server: &Server, checked: &Checked, task: Task) -> Result<Box<dyn Call
     let endpoint = match server.endpoints.as_slice() {
         [Endpoint::Tls { .. }] => return Err(one_at_a_time("TLS")),
         [endpoint] => endpoint,
-        _ => return Err(one_at_a_time("a cluster")),
+        _ => return Err(one_at_a_time("several servers")),
     };
     Ok(match server.speech {
-        Speech::Cluster => return Err(one_at_a_time("a cluster")),
+        Speech::Cluster | Speech::Sql => return Err(one_at_a_time("a cluster")),
         Speech::Memcached => Box::new(Caller::connect(endpoint, link, Memcached::new(task))?),
         Speech::Meta => Box::new(Caller::connect(endpoint, link, Meta::new(task))?),
         Speech::Resp => Box::new(Caller::connect(endpoint, link, Resp::new(task))?),

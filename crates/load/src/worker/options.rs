@@ -2,7 +2,7 @@
 
 use super::WorkerError;
 use crate::io::LinkOptions;
-use crate::protocol::Synchronous;
+use crate::protocol::{Synchronous, Table};
 use roundtrip_model::names::unknown;
 use roundtrip_model::path::Options;
 use std::ops::RangeInclusive;
@@ -11,15 +11,26 @@ use std::time::Duration;
 /// The clients.
 pub(super) const CLIENTS: [&str; 2] = ["native", "nothing"];
 /// The stores that each of them reaches.
-pub(super) const STORES: [&str; 5] = ["memcached", "floor", "redis", "redis-cluster", "sqlite"];
+pub(super) const STORES: [&str; 9] = [
+    "memcached",
+    "memcached-shards",
+    "floor",
+    "redis",
+    "redis-shards",
+    "redis-cluster",
+    "sqlite",
+    "mysql",
+    "mariadb",
+];
 /// The options of `native` and what each may be; nothing for anything.
-pub(super) const OPTIONS: [(&str, &[&str]); 10] = [
+pub(super) const OPTIONS: [(&str, &[&str]); 11] = [
     ("depth", &[]),
     ("transport", &["tcp", "unix", "tls"]),
     ("tcp_nodelay", &["true", "false"]),
     ("synchronous", &["full", "normal", "off"]),
     ("io", &["auto", "blocking", "epoll", "io_uring"]),
-    ("protocol", &["memcached", "meta", "resp"]),
+    ("protocol", &["memcached", "meta", "resp", "mysql"]),
+    ("table", &["demo_test", "numbers", "columns"]),
     ("threads", &[]),
     ("connections", &[]),
     ("multiget", &[]),
@@ -28,7 +39,8 @@ pub(super) const OPTIONS: [(&str, &[&str]); 10] = [
 /// The most connections of one process.
 pub(super) const MOST_CONNECTIONS: u32 = 10_000;
 const MOST_THREADS: u32 = 256;
-const MOST_KEYS: u32 = 1000;
+/// The most keys of one request, and of one op.
+pub(super) const MOST_KEYS: u32 = 1000;
 const LONGEST_RECONNECT_S: u32 = 3600;
 
 /// How bytes travel.
@@ -51,6 +63,8 @@ pub(super) enum Speech {
     Resp,
     /// RESP with the nodes of a cluster.
     Cluster,
+    /// SQL with MySQL or MariaDB.
+    Sql,
 }
 
 /// Options that were checked.
@@ -66,6 +80,8 @@ pub(super) struct Checked {
     pub(super) connections: Option<u32>,
     /// The most keys of one request.
     pub(super) group: u32,
+    /// The table of a store that has several.
+    pub(super) table: Table,
     /// How long a server may be away.
     pub(super) patience: Duration,
 }
@@ -106,11 +122,15 @@ pub(super) fn check(options: &Options) -> Result<Checked, WorkerError> {
         speech: of("protocol").map(|name| match name {
             "resp" => Speech::Resp,
             "meta" => Speech::Meta,
+            "mysql" => Speech::Sql,
             _ => Speech::Memcached,
         }),
         threads: number(options, "threads", 1..=MOST_THREADS)?.unwrap_or(1),
         connections: number(options, "connections", 1..=MOST_CONNECTIONS)?,
         group: number(options, "multiget", 1..=MOST_KEYS)?.unwrap_or(1),
+        table: of("table")
+            .and_then(|text| text.parse().ok())
+            .unwrap_or_default(),
         patience: Duration::from_secs(
             number(options, "reconnect_s", 0..=LONGEST_RECONNECT_S)?
                 .unwrap_or(10)

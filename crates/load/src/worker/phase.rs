@@ -2,11 +2,13 @@
 
 use super::WorkerError;
 use super::crew::Part;
-use crate::engine::{Counts, Ops, Plan, Record, Texts, slices};
+use super::options::MOST_KEYS;
+use crate::engine::{Counts, Ops, Plan, Record, Texts, Travel, slices};
 use crate::outcome::Tally;
 use crate::protocol::Task;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use roundtrip_model::Op;
 use roundtrip_model::contract::{Done, LatencyHistograms, PhaseCommand, Purpose, Redirects};
 use roundtrip_model::stream::{MAX_VALUE_BYTES, Stream};
 use roundtrip_model::workload::Generate;
@@ -23,19 +25,23 @@ pub(super) struct Ready {
     pub(super) command: PhaseCommand,
     pub(super) texts: Texts,
     pub(super) pace: Plan,
-    /// Places in flight of each connection.
+    /// How many ops each connection may have in flight.
     pub(super) depth: usize,
+    /// How many keys each of them has, and how these travel.
+    pub(super) keys: usize,
+    pub(super) travel: Travel,
     /// The ops of each thread.
     pub(super) parts: Vec<Ops>,
     pub(super) threads: usize,
     pub(super) seed: u64,
+    mix: Vec<(Op, f64)>,
     written: Option<LatencyHistograms>,
     count: u64,
 }
 
 impl Ready {
-    /// Plans the ops for so many threads and connections, each of which can have many in flight or
-    /// only one.
+    /// Plans the ops for so many threads and connections (those to the nodes of a cluster are one),
+    /// each of which can have many in flight or only one.
     pub(super) fn new(
         mut command: PhaseCommand,
         threads: usize,
@@ -49,8 +55,9 @@ impl Ready {
         };
         check(&command, &stream)?;
         stream.op = command.op;
-        let mut depth = command.depth as usize;
-        if depth.saturating_mul(connections) > MOST_IN_FLIGHT {
+        let keys = stream.keys_per_op as usize;
+        let (travel, mut depth) = travel(&command, keys)?;
+        if depth.saturating_mul(connections).saturating_mul(keys) > MOST_IN_FLIGHT {
             return Err(WorkerError::usage(format!(
                 "{connections} connections of depth {depth} are more than {MOST_IN_FLIGHT} ops in \
                  flight"
@@ -62,6 +69,10 @@ impl Ready {
                 false => 1,
             };
         }
+        if command.add != 0 && command.op == Op::ReadModifyWrite {
+            let apart = apart(&command, &stream, connections)?;
+            depth = depth.min(apart / keys).max(1);
+        }
         let in_loop = command.generate == Generate::InLoop;
         let part = |part| Ops::new(&stream, in_loop, part, threads as u64);
         Ok(Ready {
@@ -71,19 +82,29 @@ impl Ready {
             },
             pace: Plan::read(&command.pace, stream.seed, stream.len())?,
             depth,
+            keys,
+            travel,
             parts: (0..threads as u64).map(part).collect(),
             threads,
             seed: stream.seed,
+            mix: stream.mix.clone(),
             written: None,
             count: 0,
             command,
         })
     }
 
+    /// The ops that it may have.
+    pub(super) fn ops(&self) -> impl Iterator<Item = Op> + '_ {
+        let mix = self.mix.iter().map(|(op, _)| *op);
+        std::iter::once(self.command.op).chain(mix)
+    }
+
     /// What the phase is to a protocol.
     pub(super) fn task(&self) -> Task {
         Task {
             ttl_s: self.command.ttl_s,
+            add: self.command.add,
             prepare: self.command.purpose == Purpose::Prepare,
         }
     }
@@ -144,11 +165,67 @@ impl Ready {
     }
 }
 
+/// How the keys of an op travel, and how many ops may be in flight then. A request for several keys
+/// is one thing in flight; of an op that sends one for each key, every key is.
+fn travel(command: &PhaseCommand, keys: usize) -> Result<(Travel, usize), WorkerError> {
+    let depth = command.depth as usize;
+    match (command.op, depth) {
+        (Op::GetMany, _) => Ok((Travel::Grouped, depth)),
+        (_, 1) => Ok((Travel::Apart, 1)),
+        _ if depth >= keys => Ok((Travel::Together, depth / keys)),
+        _ => Err(WorkerError::usage(format!(
+            "phase `{}` has {keys} keys an op, which go one after another with depth=1 or together \
+             with depth={keys} or more, and not with depth={depth}",
+            command.name
+        ))),
+    }
+}
+
+/// How many keys may be in flight where each op adds to the number that it reads: no key twice.
+fn apart(
+    command: &PhaseCommand,
+    stream: &Stream,
+    connections: usize,
+) -> Result<usize, WorkerError> {
+    if connections > 1 || command.generate == Generate::InLoop {
+        return Err(WorkerError::usage(format!(
+            "phase `{}` adds to numbers, and what comes of them is known only for one connection \
+             and keys made before the loop; leave connections and generate out",
+            command.name
+        )));
+    }
+    if stream.keyspace < u64::from(stream.keys_per_op) {
+        return Err(WorkerError::usage(format!(
+            "phase `{}` has an op of {} keys and only {} keys, so that it adds to one of them twice; \
+             write more keys",
+            command.name, stream.keys_per_op, stream.keyspace
+        )));
+    }
+    // With a pace each place is filled anew by itself, and not only when all were answered.
+    Ok(match command.pace.is_closed() {
+        true => usize::try_from(stream.keyspace).unwrap_or(usize::MAX),
+        false => 1,
+    })
+}
+
 /// Refuses what cannot be done, before the clock starts.
 fn check(command: &PhaseCommand, stream: &Stream) -> Result<(), WorkerError> {
     if command.count == 0 || command.depth == 0 {
         return Err(WorkerError::usage(format!(
             "phase `{}` has a count or depth of 0",
+            command.name
+        )));
+    }
+    if stream.keys_per_op == 0 || stream.keys_per_op > MOST_KEYS {
+        return Err(WorkerError::protocol(format!(
+            "an op has from 1 to {MOST_KEYS} keys"
+        )));
+    }
+    if stream.keys_per_op > 1 && (!command.op.takes_keys() || command.generate == Generate::InLoop)
+    {
+        return Err(WorkerError::usage(format!(
+            "phase `{}` has several keys an op, which only get_many and read_modify_write have, and \
+             not with keys made in the loop",
             command.name
         )));
     }

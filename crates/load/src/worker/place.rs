@@ -4,14 +4,16 @@ use super::WorkerError;
 use super::options::{Checked, IoChoice, MOST_CONNECTIONS, Speech};
 use crate::engine::Mender;
 use crate::io::{Blocking, CONNECT_TIMEOUT, Epoll, Io, Tls, Trust, Uring, connect};
-use crate::protocol::{Map, SqliteStore};
-use roundtrip_model::contract::Endpoint;
+use crate::protocol::{Map, MysqlStore, SqliteStore};
+use roundtrip_model::contract::{Endpoint, Open};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Descriptors that a process has besides its connections.
 const OTHER_FILES: u64 = 64;
 /// Each connection to a library in this process has a thread of its own.
 const MOST_IN_PROCESS: u32 = 256;
+/// The name of the door at which a store speaks memcached's protocol.
+const MEMCACHED: &str = "memcached";
 
 /// One place.
 #[derive(Debug)]
@@ -20,13 +22,24 @@ pub(super) enum Place {
     Nothing(usize),
     /// One connection a thread.
     Sqlite(Vec<SqliteStore>),
+    /// The same, of a server that speaks SQL.
+    Mysql(Rows),
     Server(Server),
+}
+
+/// A server that speaks SQL.
+#[derive(Debug)]
+pub(super) struct Rows {
+    /// One for each thread.
+    pub(super) stores: Vec<MysqlStore>,
+    /// Where it speaks memcached's protocol about the same rows, if it does.
+    pub(super) door: Option<Endpoint>,
 }
 
 /// A server and the connections to it.
 #[derive(Debug)]
 pub(super) struct Server {
-    /// Where the connections of a lane lead: those of a cluster to a node each.
+    /// Where the connections of a lane lead: those of a cluster or of shards to a node each.
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) speech: Speech,
     /// Which node of a cluster has what.
@@ -114,6 +127,7 @@ impl Place {
     pub(super) fn open(
         kind: &str,
         endpoint: &Endpoint,
+        nodes: &[Endpoint],
         connections: u32,
         checked: &Checked,
     ) -> Result<Place, WorkerError> {
@@ -125,14 +139,65 @@ impl Place {
             }
             ("sqlite", _) => return Err(WorkerError::usage("sqlite is reached by a file")),
             ("redis-cluster", _) => Speech::Cluster,
-            ("redis", _) => Speech::Resp,
+            ("redis" | "redis-shards", _) => Speech::Resp,
             _ => Speech::Memcached,
         };
         let speech = match speech {
             Speech::Cluster => speech,
             speech => checked.speech.unwrap_or(speech),
         };
-        Server::open(endpoint, speech, connections, checked).map(Place::Server)
+        let is_spread = kind.ends_with("-shards");
+        if is_spread && nodes.is_empty() {
+            return Err(WorkerError::usage(format!(
+                "{kind} is several servers, and `open` names only one"
+            )));
+        }
+        let endpoints = match is_spread {
+            true => nodes,
+            false => std::slice::from_ref(endpoint),
+        };
+        Server::open(endpoints, speech, connections, checked).map(Place::Server)
+    }
+
+    /// Opens the store of a path: one that has several protocols at the door of the one that is
+    /// spoken.
+    pub(super) fn of(
+        open: &Open,
+        connections: u32,
+        checked: &Checked,
+    ) -> Result<Place, WorkerError> {
+        let is_sql = matches!(open.store.as_str(), "mysql" | "mariadb");
+        match (is_sql, checked.speech) {
+            (true, None | Some(Speech::Sql)) => {
+                let door = open.doors.get(MEMCACHED).cloned();
+                let stores = (0..in_process(connections)?).map(|_| {
+                    let login = open.login.as_ref();
+                    let (link, patience) = (checked.link, checked.patience);
+                    MysqlStore::open(&open.endpoint, login, link, checked.table, patience)
+                });
+                let stores = stores.collect::<Result<_, _>>()?;
+                Ok(Place::Mysql(Rows { stores, door }))
+            }
+            (true, Some(Speech::Memcached | Speech::Meta)) => match open.doors.get(MEMCACHED) {
+                Some(door) => Place::open(MEMCACHED, door, &[], connections, checked),
+                None => Err(no_door(&open.store)),
+            },
+            (true, Some(_)) => Err(WorkerError::usage(format!(
+                "{} does not speak resp; leave protocol out, or use memcached",
+                open.store
+            ))),
+            (false, Some(Speech::Sql)) => Err(WorkerError::usage(format!(
+                "{} does not speak SQL; leave protocol out",
+                open.store
+            ))),
+            (false, _) => Place::open(
+                &open.store,
+                &open.endpoint,
+                &open.nodes,
+                connections,
+                checked,
+            ),
+        }
     }
 
     /// What does nothing, on as many threads as there would be connections.
@@ -145,16 +210,32 @@ impl Place {
         match self {
             Place::Nothing(threads) => *threads,
             Place::Sqlite(stores) => stores.len(),
+            Place::Mysql(rows) => rows.stores.len(),
             Place::Server(server) => server.hands.iter().map(|hand| hand.down.len()).sum(),
         }
     }
+
+    /// The same, where those to the nodes of a cluster are one.
+    pub(super) fn lanes(&self) -> usize {
+        match self {
+            Place::Server(server) => self.connections() / server.endpoints.len().max(1),
+            _ => self.connections(),
+        }
+    }
+}
+
+/// A store that has no other protocol than its own.
+pub(super) fn no_door(store: &str) -> WorkerError {
+    WorkerError::usage(format!(
+        "this {store} does not speak memcached's protocol; use a mysql with its memcached plugin"
+    ))
 }
 
 fn in_process(connections: u32) -> Result<usize, WorkerError> {
     match connections <= MOST_IN_PROCESS {
         true => Ok(connections as usize),
         false => Err(WorkerError::usage(format!(
-            "a store in the client's own process has a thread for each connection, and at most \
+            "a store that is asked one thing at a time has a thread for each connection, and at most \
              {MOST_IN_PROCESS} of them"
         ))),
     }
@@ -162,7 +243,7 @@ fn in_process(connections: u32) -> Result<usize, WorkerError> {
 
 impl Server {
     fn open(
-        endpoint: &Endpoint,
+        endpoints: &[Endpoint],
         speech: Speech,
         connections: u32,
         checked: &Checked,
@@ -172,13 +253,13 @@ impl Server {
                 "{connections} connections are not from 1 to {MOST_CONNECTIONS}"
             )));
         }
-        let map = match speech {
-            Speech::Cluster => Some(Map::read(endpoint, checked.link)?),
+        let map = match (speech, endpoints) {
+            (Speech::Cluster, [first, ..]) => Some(Map::read(first, checked.link)?),
             _ => None,
         };
         let endpoints = map
             .as_ref()
-            .map_or_else(|| vec![endpoint.clone()], Map::endpoints);
+            .map_or_else(|| endpoints.to_vec(), Map::endpoints);
         allow_files(u64::from(connections) * endpoints.len() as u64 + OTHER_FILES)?;
         let threads = checked.threads.min(connections) as usize;
         let connections = connections as usize;
@@ -217,8 +298,12 @@ impl Hand {
     ) -> Result<Hand, WorkerError> {
         let connections = lanes * endpoints.len();
         let mut carrier = Carrier::new(checked.io, connections)?;
-        if let Some(Endpoint::Tls { host, ca, .. }) = endpoints.first() {
-            carrier = carrier.trusting(Trust::new(host, ca).map_err(WorkerError::usage)?);
+        if let Some(Endpoint::Tls { host, .. }) = endpoints.first() {
+            let cas = endpoints.iter().filter_map(|endpoint| match endpoint {
+                Endpoint::Tls { ca, .. } => Some(ca.as_str()),
+                _ => None,
+            });
+            carrier = carrier.trusting(Trust::new(host, cas).map_err(WorkerError::usage)?);
         }
         for endpoint in endpoints.iter().cycle().take(connections) {
             let socket = connect(endpoint, checked.link, CONNECT_TIMEOUT)?;

@@ -1,10 +1,10 @@
 //! What is open between `open` and `close`, and which of it a phase runs on.
 
 use super::WorkerError;
-use super::loops::{aside, in_nothing, in_sqlite, wired};
+use super::loops::{aside, in_mysql, in_nothing, in_sqlite, wired};
 use super::options::{self, CLIENTS, Checked, STORES, Speech, known};
 use super::phase::Ready;
-use super::place::{Place, Server};
+use super::place::{Place, Server, no_door};
 use crate::clock;
 use roundtrip_model::Op;
 use roundtrip_model::contract::{Carried, Done, Open, PhaseCommand, Purpose, Target};
@@ -37,9 +37,9 @@ impl Session {
         } else {
             let cache = open.cache.as_ref().map(|(kind, endpoint)| {
                 known("cache", kind, &["memcached", "floor", "redis"])?;
-                Place::open(kind, endpoint, connections, &checked)
+                Place::open(kind, endpoint, &[], connections, &checked)
             });
-            let store = Place::open(&open.store, &open.endpoint, connections, &checked)?;
+            let store = Place::of(open, connections, &checked)?;
             (store, cache.transpose()?)
         };
         let session = Session {
@@ -61,6 +61,7 @@ impl Session {
             // Several would only wait for one another's transaction.
             Place::Sqlite(_) if prepares => (1, false),
             Place::Sqlite(stores) => (stores.len(), false),
+            Place::Mysql(rows) => (rows.stores.len(), false),
             Place::Server(server) => (server.hands.len(), true),
         };
         if !pipelines && command.depth > 1 && !prepares {
@@ -70,7 +71,7 @@ impl Session {
                 command.depth,
                 match way {
                     Way::Aside => "reading through a cache",
-                    Way::Store | Way::Cache => "sqlite",
+                    Way::Store | Way::Cache => "this store",
                 },
             )));
         }
@@ -85,6 +86,7 @@ impl Session {
                 command.name
             )));
         }
+        self.has_its_rows(&command, place)?;
         let group = self.checked.group;
         let reads = matches!(command.op, Op::Get | Op::Mix);
         if group > 1 && !prepares && !pipelines {
@@ -99,14 +101,14 @@ impl Session {
             )));
         }
         if let (2.., Place::Server(server)) = (group, place)
-            && let Speech::Cluster | Speech::Meta = server.speech
+            && (server.endpoints.len() > 1 || server.speech == Speech::Meta)
         {
             return Err(WorkerError::usage(
-                "multiget asks one server for many keys at once; a cluster has them on several, \
-                 and a meta command reads one; leave it out, or write depth",
+                "multiget asks one server for the keys of many ops at once, but here they are on \
+                 several, or a command reads only one; leave it out, or use the op get_many",
             ));
         }
-        Ready::new(command, threads, place.connections(), pipelines)
+        Ready::new(command, threads, place.lanes(), pipelines)
     }
 
     /// Runs a phase.
@@ -123,6 +125,7 @@ impl Session {
                 (parts, Some(carried(server)))
             }
             (Way::Store, Place::Sqlite(stores), _) => (in_sqlite(ready, stores)?, None),
+            (Way::Store, Place::Mysql(rows), _) => (in_mysql(ready, &checked, rows)?, None),
             (Way::Store, Place::Nothing(_), _) => (in_nothing(ready)?, None),
             _ => return Err(no_cache()),
         };
@@ -130,6 +133,45 @@ impl Session {
             carried,
             ..ready.done(parts)
         })
+    }
+
+    /// Refuses what only tables can do, where there are none, and what these tables cannot.
+    fn has_its_rows(&self, command: &PhaseCommand, place: &Place) -> Result<(), WorkerError> {
+        let joins = matches!(command.op, Op::Join | Op::SetSeen);
+        let table = self.checked.table;
+        match place {
+            Place::Nothing(_) => Ok(()),
+            Place::Mysql(rows) => {
+                if joins && table.has_numbers() {
+                    return Err(WorkerError::usage(format!(
+                        "phase `{}` joins, and only `demo_test` is joined with another table; \
+                         leave table out",
+                        command.name
+                    )));
+                }
+                let key = command
+                    .plan
+                    .as_ref()
+                    .map(|stream| stream.key_maker().make(stream.first));
+                if table.has_numbers() && key.is_some_and(|key| !key.iter().all(u8::is_ascii_digit))
+                {
+                    return Err(WorkerError::usage(format!(
+                        "the keys of table `{}` are numbers; write the key recipe `number`, on a \
+                         server that is Roundtrip's own",
+                        table.name()
+                    )));
+                }
+                match (command.op, &rows.door) {
+                    (Op::SetSeen, None) => Err(no_door("server")),
+                    _ => Ok(()),
+                }
+            }
+            _ if joins => Err(WorkerError::usage(format!(
+                "phase `{}` joins two tables, which only mysql and mariadb do by SQL",
+                command.name
+            ))),
+            _ => Ok(()),
+        }
     }
 
     fn way(&self, command: &PhaseCommand) -> Result<Way, WorkerError> {

@@ -1,6 +1,6 @@
 //! Certificates for a server of a test.
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
 
 /// A server's certificate, and that of who signed it, in files.
@@ -16,6 +16,9 @@ impl Certified {
         };
         let mut ca = CertificateParams::new(Vec::new()).unwrap();
         ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        // Under one name with the server's it would pass for a certificate that signs itself.
+        ca.distinguished_name
+            .push(DnType::CommonName, "an authority");
         let (ca_key, key) = (KeyPair::generate().unwrap(), KeyPair::generate().unwrap());
         let signed = ca.self_signed(&ca_key).unwrap();
         std::fs::write(made.file("ca"), signed.pem()).unwrap();
@@ -32,7 +35,24 @@ impl Certified {
         self.directory.path().join(name).display().to_string()
     }
 
+    /// The path of one of them, for a server that runs as another user.
+    #[allow(dead_code)]
+    pub fn readable(&self, name: &str) -> String {
+        use std::os::unix::fs::PermissionsExt;
+        let open = std::fs::Permissions::from_mode;
+        std::fs::set_permissions(self.directory.path(), open(0o755)).unwrap();
+        std::fs::set_permissions(self.file(name), open(0o644)).unwrap();
+        self.file(name)
+    }
+
+    /// What has a MariaDB speak TLS to who asks for it.
+    #[allow(dead_code)]
+    pub fn mariadb_arguments(&self) -> [String; 3] {
+        ["cert", "key", "ca"].map(|name| format!("--ssl-{name}={}", self.readable(name)))
+    }
+
     /// What has a Redis speak nothing but TLS; the port goes behind it.
+    #[allow(dead_code)]
     pub fn redis_arguments(&self) -> Vec<String> {
         let mut arguments: Vec<String> = ["--port", "0", "--tls-auth-clients", "no"]
             .map(str::to_owned)

@@ -6,10 +6,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 mod certified;
 mod cluster;
+mod mariadb;
 
 #[allow(unused_imports)]
 pub use certified::Certified;
 pub use cluster::RedisCluster;
+#[allow(unused_imports)]
+pub use mariadb::{MariaDb, PASSWORD, USER};
 
 use roundtrip_load::floor::Floor;
 use roundtrip_load::{FloorOptions, IoChoice, Listen, serve_worker};

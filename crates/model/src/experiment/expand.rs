@@ -4,10 +4,11 @@ mod paths;
 mod phases;
 mod recipes;
 
-use paths::{baseline, published, variants};
+use paths::{baseline, projection, published, variants};
 use phases::phases;
 use recipes::{keys, values};
 
+use super::faults::faults;
 use super::text::ExperimentText;
 use super::{Experiment, LOOKS};
 use crate::metric::Metric;
@@ -43,7 +44,12 @@ impl Source<'_> {
         format!("{}:{line}:{column}", self.file)
     }
 
-    fn bad(&self, span: Range<usize>, what: impl Into<String>, next: impl Into<String>) -> Problem {
+    pub(super) fn bad(
+        &self,
+        span: Range<usize>,
+        what: impl Into<String>,
+        next: impl Into<String>,
+    ) -> Problem {
         Problem::new(Kind::Usage, what)
             .at(self.place(span))
             .next(next)
@@ -56,10 +62,16 @@ pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment> {
         return Err(Problem::new(Kind::Usage, "an experiment of over 1 MiB is not read").at(file));
     }
     let raw: ExperimentText = toml::from_str(text).map_err(|e| syntax(&source, &e))?;
+    let faults = raw
+        .faults
+        .as_ref()
+        .map(|raw| faults(&source, raw))
+        .transpose()?;
     let phases = phases(&source, &raw)?;
     let variants = variants(&source, &raw)?;
     let baseline = baseline(&source, &raw, &variants)?;
     let published = published(&source, &raw, &phases, &variants)?;
+    let projection = projection(&source, &raw, &phases, &variants)?;
     let workload = Workload {
         keys: keys(&source, &raw.keys)?,
         values: values(&source, &raw.values)?,
@@ -86,6 +98,8 @@ pub(super) fn experiment(text: &str, file: &str) -> Result<Experiment> {
         variants,
         workload,
         published,
+        projection,
+        faults,
         text: text.to_owned(),
     })
 }

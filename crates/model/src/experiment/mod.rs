@@ -2,6 +2,7 @@
 //! What a person writes is in [`text`]; what it becomes, checked, is here.
 
 pub mod expand;
+pub mod faults;
 pub mod shapes;
 pub mod text;
 
@@ -9,7 +10,9 @@ use crate::metric::Metric;
 use crate::names::Placement;
 use crate::path::Path;
 use crate::problem::Result;
+use crate::projection::PublishedProjection;
 use crate::workload::Workload;
+use faults::Faults;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -78,6 +81,10 @@ pub struct Experiment {
     pub workload: Workload,
     /// Published figures.
     pub published: Vec<Published>,
+    /// The published projection.
+    pub projection: Option<PublishedProjection>,
+    /// What `roundtrip faults` does.
+    pub faults: Option<Faults>,
     /// The text that it was parsed from.
     pub text: String,
 }
@@ -86,6 +93,11 @@ impl Experiment {
     /// Parses and checks an experiment; `place` is the name of the file, for messages.
     pub fn parse(text: &str, place: &str) -> Result<Experiment> {
         expand::experiment(text, place)
+    }
+
+    /// Whether it has nothing to compare, and only faults to try.
+    pub fn is_of_faults(&self) -> bool {
+        self.workload.phases.is_empty() && self.faults.is_some()
     }
 
     /// The name under which a baseline runs a second time in each block.

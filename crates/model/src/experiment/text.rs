@@ -2,6 +2,7 @@
 //! page is made from this file's comments. An unknown key is an error.
 
 use super::shapes::{Arrivals, DistributionText, SizeText};
+use crate::fault::FaultKind;
 use crate::names::{Op, Placement};
 use crate::workload::{Generate, KeyRecipe, ValueRecipe};
 use serde::{Deserialize, Serialize};
@@ -61,6 +62,10 @@ pub struct ExperimentText {
     /// Published figures.
     #[serde(default)]
     pub published: Vec<Spanned<PublishedText>>,
+    /// The published projection: what a difference was said to mean a day.
+    pub projection: Option<Spanned<ProjectionText>>,
+    /// What `roundtrip faults` does. An experiment may have it beside its phases, or alone.
+    pub faults: Option<Spanned<FaultsText>>,
 }
 
 /// A value, or a list of them.
@@ -135,6 +140,8 @@ pub struct PhaseText {
     pub scan_keys: Option<Spanned<u32>>,
     /// How many keys each op has: 3 unless said for `get_many`, 1 for `read_modify_write`.
     pub keys_per_op: Option<Spanned<u32>>,
+    /// How many of the keys the phase is about, the first ones: all of them unless said.
+    pub keys: Option<Spanned<u64>>,
     /// What `read_modify_write` adds to the number that it read; unless said it writes back what
     /// it read. The final values are checked.
     pub add: Option<Spanned<i64>>,
@@ -220,6 +227,10 @@ pub struct MatrixText {
     /// Values of each option.
     #[serde(default)]
     pub options: BTreeMap<String, Vec<OptionValue>>,
+    /// Each is compared with the one that has these options and all else alike:
+    /// `against = { depth = 1 }`. The baseline of the experiment unless said.
+    #[serde(default)]
+    pub against: BTreeMap<String, OptionValue>,
 }
 
 /// The value of an option: text, number or boolean; kept as text.
@@ -259,4 +270,61 @@ pub struct PublishedText {
     /// Figures of several rounds by metric: `loop_real_s = [4.725, 4.673]`.
     #[serde(default)]
     pub rounds: BTreeMap<String, Vec<f64>>,
+}
+
+/// `[projection]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ProjectionText {
+    /// Ops a day, over all servers; `roundtrip project` takes it unless told otherwise.
+    pub per_day: f64,
+    /// How many servers share them; 1 unless said.
+    pub servers: Option<u32>,
+    /// The phase that it is of; any unless said.
+    pub phase: Option<String>,
+    /// The variant that saves; any unless said.
+    pub variant: Option<String>,
+    /// How many ops the published loop had.
+    pub unit_ops: f64,
+    /// The seconds that the variant saved of that loop.
+    pub published_saved_s: f64,
+    /// The projection in a sentence, as it was published.
+    pub source: String,
+}
+
+/// `[faults]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultsText {
+    /// `set` or `insert`: write i is of key i with value i.
+    pub op: Spanned<Op>,
+    /// Writes of a trial, in the middle of which a fault strikes.
+    pub count: Spanned<u64>,
+    /// Trials of each variant and kind of fault; 50 unless said.
+    pub trials: Option<Spanned<u32>>,
+    /// Length of a value; 100 unless said.
+    pub value_bytes: Option<Spanned<u32>>,
+    /// What strikes: `client` (its process is killed), `server` (every server is killed and started
+    /// again on its data), `connection` (it is cut, and no new one can be made); all unless said.
+    pub kinds: Option<Spanned<Vec<FaultKind>>>,
+    /// The variants.
+    #[serde(default)]
+    pub variant: Vec<Spanned<FaultVariantText>>,
+}
+
+/// `[[faults.variant]]`
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FaultVariantText {
+    /// Its name; the client's unless said.
+    pub name: Option<String>,
+    /// Language and library.
+    pub client: String,
+    /// The store.
+    pub store: String,
+    /// Options of the client and of the server: `depth`, `transaction`, `appendonly`, ...
+    #[serde(default)]
+    pub options: BTreeMap<String, OptionValue>,
+    /// What strikes it; the kinds of `[faults]` unless said.
+    pub kinds: Option<Spanned<Vec<FaultKind>>>,
 }

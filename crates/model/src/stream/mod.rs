@@ -134,6 +134,15 @@ impl Stream {
         ops.flat_map(move |op| op * keys..(op + 1) * keys)
     }
 
+    /// How much was added to the number of a record's key before it.
+    #[inline]
+    pub fn added(&self, record: u64) -> i64 {
+        match self.add {
+            0 => 0,
+            add => add * self.visits_before(record) as i64,
+        }
+    }
+
     /// How often the key of a record was visited before it, where keys are visited in order.
     fn visits_before(&self, record: u64) -> u64 {
         let keyspace = self.keyspace.max(1);

@@ -69,10 +69,7 @@ impl OpMaker {
                 Op::Scan => 1 + below(stream.seed ^ SCAN_SEED, i, stream.scan_keys.into()) as u32,
                 _ => 0,
             },
-            added: match stream.add {
-                0 => 0,
-                add => add * stream.visits_before(i) as i64,
-            },
+            added: stream.added(i),
         }
     }
 

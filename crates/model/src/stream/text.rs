@@ -115,26 +115,18 @@ impl ValueMaker {
     /// How long value `index` is.
     #[inline]
     pub fn value_bytes(&self, index: u64) -> usize {
+        self.sum_bytes(index, 0)
+    }
+
+    /// How long value `index` is with so much added to it.
+    #[inline]
+    pub fn sum_bytes(&self, index: u64, added: i64) -> usize {
         match self.recipe {
             ValueRecipe::Bytes => self.lengths.of(self.seed, index),
             ValueRecipe::Text => self.pool.len(),
             ValueRecipe::Crc32 | ValueRecipe::Zero => {
-                let (digits, start) = self.number(index);
+                let (digits, start) = self.number(index, added);
                 digits.len() - start
-            }
-        }
-    }
-
-    /// Appends value `index`, a number, with so much added to it. What is no number stays as it is.
-    pub fn write_sum(&self, index: u64, added: i64, out: &mut Vec<u8>) {
-        match (added, self.recipe) {
-            (0, _) | (_, ValueRecipe::Bytes | ValueRecipe::Text) => self.write(index, out),
-            (_, ValueRecipe::Crc32 | ValueRecipe::Zero) => {
-                let (digits, start) = self.number(index);
-                let first = digits[start..]
-                    .iter()
-                    .fold(0, |n: i64, digit| n * 10 + i64::from(digit - b'0'));
-                out.extend_from_slice((first + added).to_string().as_bytes());
             }
         }
     }
@@ -142,6 +134,12 @@ impl ValueMaker {
     /// Appends value `index`.
     #[inline]
     pub fn write(&self, index: u64, out: &mut Vec<u8>) {
+        self.write_sum(index, 0, out);
+    }
+
+    /// Appends value `index`, a number, with so much added to it. What is no number stays as it is.
+    #[inline]
+    pub fn write_sum(&self, index: u64, added: i64, out: &mut Vec<u8>) {
         match self.recipe {
             ValueRecipe::Bytes => {
                 let (own, length, shared) = self.parts(index);
@@ -150,7 +148,7 @@ impl ValueMaker {
             }
             ValueRecipe::Text => out.extend_from_slice(&self.pool),
             ValueRecipe::Crc32 | ValueRecipe::Zero => {
-                let (digits, start) = self.number(index);
+                let (digits, start) = self.number(index, added);
                 out.extend_from_slice(&digits[start..]);
             }
         }
@@ -159,6 +157,12 @@ impl ValueMaker {
     /// Whether these bytes are value `index`.
     #[inline]
     pub fn is(&self, index: u64, bytes: &[u8]) -> bool {
+        self.is_sum(index, 0, bytes)
+    }
+
+    /// Whether these bytes are value `index` with so much added to it.
+    #[inline]
+    pub fn is_sum(&self, index: u64, added: i64, bytes: &[u8]) -> bool {
         match self.recipe {
             ValueRecipe::Bytes => {
                 let (own, length, shared) = self.parts(index);
@@ -169,7 +173,7 @@ impl ValueMaker {
             }
             ValueRecipe::Text => *bytes == *self.pool,
             ValueRecipe::Crc32 | ValueRecipe::Zero => {
-                let (digits, start) = self.number(index);
+                let (digits, start) = self.number(index, added);
                 *bytes == digits[start..]
             }
         }
@@ -197,14 +201,22 @@ impl ValueMaker {
     }
 
     #[inline]
-    fn number(&self, index: u64) -> ([u8; 20], usize) {
-        match self.recipe {
+    fn number(&self, index: u64, added: i64) -> ([u8; 20], usize) {
+        let first = match self.recipe {
             ValueRecipe::Crc32 => {
                 let (digits, start) = decimal(index);
-                decimal(crc32fast::hash(&digits[start..]).into())
+                i64::from(crc32fast::hash(&digits[start..]))
             }
-            ValueRecipe::Bytes | ValueRecipe::Text | ValueRecipe::Zero => decimal(0),
+            ValueRecipe::Bytes | ValueRecipe::Text | ValueRecipe::Zero => 0,
+        };
+        let sum = first.saturating_add(added);
+        let (mut digits, mut start) = decimal(sum.unsigned_abs());
+        if sum < 0 {
+            // A number of 63 bits leaves room for its sign.
+            start -= 1;
+            digits[start] = b'-';
         }
+        (digits, start)
     }
 }
 

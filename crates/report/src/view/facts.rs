@@ -4,6 +4,7 @@ use super::Fact;
 use crate::Document;
 use crate::number::{UNKNOWN, bytes, count, duration, moment, nanos, percent, things};
 use crate::text::{Sentence, clean};
+use roundtrip_model::experiment::faults::Faults;
 use roundtrip_model::record::{EndReason, RunState};
 use roundtrip_model::workload::{
     Generate, KeyRecipe, Pace, Phase, Sizes, ValueRecipe, Values, Workload,
@@ -82,6 +83,13 @@ fn machine(document: &Document) -> Vec<Fact> {
 
 fn work(document: &Document) -> Vec<Fact> {
     let experiment = &document.experiment;
+    if let Some(faults) = experiment
+        .faults
+        .as_ref()
+        .filter(|_| experiment.is_of_faults())
+    {
+        return work_of_faults(faults);
+    }
     let workload = &experiment.workload;
     let mut facts: Vec<Fact> = workload
         .phases
@@ -101,6 +109,18 @@ fn work(document: &Document) -> Vec<Fact> {
     if let Some(source) = &experiment.source {
         facts.push(fact("published by", source));
     }
+    facts
+}
+
+fn work_of_faults(faults: &Faults) -> Vec<Fact> {
+    let (writes, trials) = (count(faults.count), faults.trials);
+    let mut facts = vec![
+        fact("writes of a trial", format!("{writes} x {}", faults.op)),
+        fact("trials of each variant and fault", trials.to_string()),
+        fact("values", format!("{} bytes", faults.value_bytes)),
+    ];
+    let variants = faults.variants.iter();
+    facts.extend(variants.map(|v| fact(format!("variant {}", v.name), v.path.to_string())));
     facts
 }
 
@@ -234,14 +254,20 @@ fn run(document: &Document) -> Vec<Fact> {
     } else {
         format!("after {} blocks", looks.join(", "))
     };
-    vec![
+    let mut facts = vec![
         fact("run", &run.id),
         fact("experiment", &run.experiment),
         fact("seed", run.seed.to_string()),
         fact("why it ended", ended),
+    ];
+    if document.experiment.is_of_faults() {
+        return facts;
+    }
+    facts.extend([
         fact("looks", looks),
         fact("complete blocks", document.analysis.blocks.to_string()),
-    ]
+    ]);
+    facts
 }
 
 /// Run, moment and extent, in a line.

@@ -2,15 +2,20 @@
 //! lays it out and adds nothing.
 
 mod build;
+mod factor;
 mod facts;
+mod faults;
 mod figures;
 mod headlines;
 mod notices;
 mod pace;
 mod pictures;
+mod published;
 mod tables;
 
+pub use factor::{FactorChart, FactorPoint, number as factor_number};
 pub use facts::facts_of;
+pub use faults::trials as fault_trials;
 pub use figures::is_control;
 pub use notices::{collected, notices_of};
 pub use pictures::ratio_tick;
@@ -37,7 +42,10 @@ pub struct View {
 impl View {
     /// The view of a document.
     pub fn new(document: &Document) -> View {
-        build::view(document)
+        match document.experiment.is_of_faults() {
+            true => faults::view(document),
+            false => build::view(document),
+        }
     }
 }
 
@@ -73,6 +81,8 @@ pub enum Block {
     Dots(Dots),
     /// Latency by percentile.
     Curves(Curves),
+    /// A figure against a factor.
+    Factor(FactorChart),
 }
 
 /// The outcome of a comparison, in a sentence.

@@ -118,6 +118,7 @@ fn phase(variant: &str, name: &str, placement: Placement, seed: u64) -> PhaseRec
         machine: None,
         slices_ns: vec![total(mean) / 2; 2],
         steady: Some(true),
+        terms: Default::default(),
         witness: [(
             "memcached".to_owned(),
             Witness {
@@ -144,6 +145,7 @@ fn trials(experiment: &Experiment, blocks: u32) -> Vec<TrialRecord> {
                     started_unix_ms: 1_795_175_102_000 + trials.len() as u64 * 3_500,
                     took_ns: 3_400_000_000,
                     validity: Validity::Valid,
+                    fault: None,
                     phases: ["set", "get"]
                         .map(|name| phase(variant, name, *placement, seed))
                         .into(),
@@ -353,7 +355,15 @@ fn published() -> Vec<PublishedRow> {
                 metric: Metric::ProcessRealS,
                 placement,
                 published,
+                rounds: match variant {
+                    "php/memcached" => vec![published - 0.1, published, published + 0.25],
+                    _ => Vec::new(),
+                },
                 measured,
+                measured_min: measured.map(|m| m - 0.02),
+                measured_max: measured.map(|m| m + 0.03),
+                trials: measured.map_or(0, |_| 5),
+                baseline: speeds.map(|_| "php/memcache".to_owned()),
                 ratio: measured.map(|m| m / published),
                 published_speed: speeds.map(|s| s.0),
                 measured_speed: speeds.map(|s| s.1),
@@ -434,6 +444,9 @@ pub fn document_of(blocks: u32) -> Document {
         summaries: summaries(&trials),
         comparisons: comparisons(),
         published: published(),
+        faults: Vec::new(),
+        terms: Vec::new(),
+        curves: Vec::new(),
         warnings: vec![
             Warning::new(WarningKind::VoidTrials, "native", "1 of 5 trials is void"),
             Warning::new(

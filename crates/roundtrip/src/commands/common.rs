@@ -6,11 +6,12 @@ use crate::{output, signals};
 use roundtrip_archive::Archive;
 use roundtrip_lab::bench::Addresses;
 use roundtrip_lab::session::{self, Outcome, Surroundings, Wishes};
-use roundtrip_lab::{engine, stats};
+use roundtrip_lab::{engine, faults, stats};
 use roundtrip_model::record::RunRecord;
 use roundtrip_model::{Experiment, Kind, Problem, Result};
 use roundtrip_report::Document;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Roundtrip's own executable.
 pub fn self_exe() -> Result<PathBuf> {
@@ -63,7 +64,7 @@ pub fn wishes(how: &HowArgs) -> Result<Wishes> {
 }
 
 /// The command line without its seed, quoted for a shell.
-fn this_command() -> String {
+pub fn this_command() -> String {
     let mut words = vec!["roundtrip".to_owned()];
     let mut arguments = std::env::args().skip(1);
     while let Some(word) = arguments.next() {
@@ -103,15 +104,36 @@ pub fn session(from: From<'_>, wishes: &Wishes, format: &str, quiet: bool) -> Re
             output::note(&format!("run {} of {}", run.id, run.experiment));
         }
     };
-    let around = Surroundings {
-        archive: &mut archive,
-        observer: &mut progress,
-        stop: &stop,
-        began: &mut began,
+    let experiment = match &from {
+        From::Start(experiment) => (*experiment).clone(),
+        From::Left(outcome) => experiment_of(&outcome.run)?,
     };
-    let outcome = match from {
-        From::Start(experiment) => session::start(experiment, wishes, around),
-        From::Left(outcome) => session::resume(*outcome, wishes, around),
+    let outcome = if experiment.is_of_faults() {
+        let mut say = |what: &str, left: Option<Duration>| match left {
+            Some(left) => progress.say_with(what, left),
+            None => progress.say(what),
+        };
+        let around = faults::Surroundings {
+            archive: &mut archive,
+            say: &mut say,
+            stop: &stop,
+            began: &mut began,
+        };
+        match from {
+            From::Start(experiment) => faults::start(experiment, wishes, around),
+            From::Left(outcome) => faults::resume(&experiment, *outcome, wishes, around),
+        }
+    } else {
+        let around = Surroundings {
+            archive: &mut archive,
+            observer: &mut progress,
+            stop: &stop,
+            began: &mut began,
+        };
+        match from {
+            From::Start(experiment) => session::start(experiment, wishes, around),
+            From::Left(outcome) => session::resume(*outcome, wishes, around),
+        }
     };
     progress.finish();
     let document = document(outcome?)?;
@@ -128,11 +150,16 @@ pub fn find(archive: &Archive, run: &str) -> Result<Document> {
     document(Outcome { run, trials })
 }
 
+/// The experiment that a run was made of.
+fn experiment_of(run: &RunRecord) -> Result<Experiment> {
+    let place = format!("the experiment of run {}", run.id);
+    Experiment::parse(&run.experiment_text, &place)
+}
+
 /// What is concluded from a run, ready to be shown.
 pub fn document(outcome: Outcome) -> Result<Document> {
     let Outcome { run, trials } = outcome;
-    let place = format!("the experiment of run {}", run.id);
-    let experiment = Experiment::parse(&run.experiment_text, &place)?;
+    let experiment = experiment_of(&run)?;
     let is_final = engine::last_look_is_final(&run);
     let analysis = stats::analyse(&experiment, &trials, &run.looks, is_final);
     Ok(Document {

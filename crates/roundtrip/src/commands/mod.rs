@@ -7,6 +7,7 @@ mod compare;
 mod completions;
 mod diff;
 mod doctor;
+mod faults;
 mod fidelity;
 mod floor;
 mod inspect;
@@ -28,6 +29,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
     match command {
         Command::Run(args) => run::run(&args),
         Command::Compare(args) => compare::run(&args),
+        Command::Faults(args) => faults::run(&args),
         Command::Fidelity(args) => fidelity::run(&args),
         Command::Inspect(args) => inspect::run(&args),
         Command::Runs(args) => runs::run(&args),

@@ -4,12 +4,18 @@ use super::common::{self, From};
 use crate::args::RunArgs;
 use roundtrip_lab::catalog;
 use roundtrip_lab::overrides::{self, Overrides};
-use roundtrip_model::Result;
+use roundtrip_model::{Kind, Problem, Result};
 
 pub fn run(args: &RunArgs) -> Result<()> {
     let wishes = common::wishes(&args.how)?;
+    let experiment = catalog::load(&args.experiment)?;
+    if experiment.is_of_faults() {
+        let what = format!("`{}` has nothing to compare, only faults", experiment.name);
+        return Err(Problem::new(Kind::Usage, what)
+            .next(format!("try `roundtrip faults {}`", args.experiment)));
+    }
     let experiment = overrides::apply(
-        catalog::load(&args.experiment)?,
+        experiment,
         &Overrides {
             count: args.count,
             full: args.full,

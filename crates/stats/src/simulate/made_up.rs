@@ -49,6 +49,7 @@ pub(super) fn workload() -> Workload {
             mix: Vec::new(),
             scan_keys: 0,
             keys_per_op: 1,
+            keys: None,
             add: 0,
             beside: None,
             count: 1000,
@@ -99,9 +100,11 @@ pub(super) fn trial(block: u32, position: usize, variant: &str, seconds: f64) ->
             machine: None,
             slices_ns: Vec::new(),
             steady: None,
+            terms: Default::default(),
             witness: BTreeMap::new(),
             samples: Vec::new(),
         }],
         warnings: Vec::new(),
+        fault: None,
     }
 }

@@ -88,6 +88,8 @@ impl Scenario {
             variants: names.map(variant).collect(),
             workload: workload(),
             published: Vec::new(),
+            projection: None,
+            faults: None,
             text: String::new(),
         }
     }

@@ -56,6 +56,7 @@ pub fn phase(op: Op, wall_ns: u64) -> PhaseRecord {
         machine: None,
         slices_ns: Vec::new(),
         steady: None,
+        terms: Default::default(),
         witness: BTreeMap::new(),
         samples: Vec::new(),
     }
@@ -72,6 +73,7 @@ pub fn trial(block: u32, variant: &str, phases: Vec<PhaseRecord>) -> TrialRecord
         validity: Validity::Valid,
         phases,
         warnings: Vec::new(),
+        fault: None,
     }
 }
 

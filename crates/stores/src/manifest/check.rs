@@ -12,7 +12,7 @@ impl Manifest {
             return Ok(());
         };
         if !(1..=MOST_NODES).contains(&process.nodes)
-            || (process.nodes > 1) != self.protocol.joins()
+            || (process.nodes == 1 && self.protocol.joins())
         {
             return Err("`nodes` is not what its protocol can put together".to_owned());
         }

@@ -5,13 +5,14 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// `[life.process]`. Arguments may hold `{port}`, `{socket}`, `{dir}` and `{memory_mb}`, those of
-/// `tls` also `{cert}`, `{key}` and `{ca}`, those of a node of several `{peer_port}`, `{data}` with
+/// `tls` also `{cert}`, `{key}` and `{ca}`, those of nodes that their protocol joins `{peer_port}`, `{data}` with
 /// `initialise` and `{login_sql}` with `accounts`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Process {
     /// How many of it make one store, each with ports, a directory and an equal share of the
-    /// memory of its own.
+    /// memory of its own. Its protocol joins them, or else nothing does: clients then spread the
+    /// keys, and what the store counts is the sum.
     #[serde(default = "one")]
     pub nodes: u32,
     /// The program.

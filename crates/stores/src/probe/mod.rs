@@ -5,6 +5,7 @@ pub mod link;
 pub mod memcached;
 pub mod mysql;
 pub mod redis;
+mod several;
 mod socket;
 mod sqlite;
 
@@ -12,7 +13,9 @@ use crate::manifest::{Protocol, Rows};
 use roundtrip_model::Result;
 use roundtrip_model::contract::{Endpoint, Login};
 use roundtrip_model::record::Counters;
+use several::Several;
 use std::collections::BTreeMap;
+use std::slice::from_ref;
 use std::time::Duration;
 
 /// How long a store may take to answer a question. A healthy one takes well under a millisecond;
@@ -90,6 +93,10 @@ fn one_way(protocol: Protocol, asked: &Asked, answer_within: Duration) -> Box<dy
     };
     let endpoints = asked.endpoints.as_slice();
     let endpoint = endpoints.first().unwrap_or(&nowhere);
+    if endpoints.len() > 1 && !protocol.joins() {
+        let node = |endpoint| one_way(protocol, &Asked::at(from_ref(endpoint)), answer_within);
+        return Box::new(Several(endpoints.iter().map(node).collect()));
+    }
     match protocol {
         Protocol::Memcached => Box::new(memcached::MemcachedProbe::new(endpoint, answer_within)),
         Protocol::Resp => Box::new(redis::RedisProbe::new(endpoint, answer_within)),

@@ -80,9 +80,12 @@ impl Probe for RedisProbe {
             return Err(Problem::new(Kind::Failed, what).next("wait until it has"));
         }
         // What took Redis' place keeps its old version number there for old clients.
-        let version = info.text("valkey_version").or(info.text("redis_version"));
+        let version = match info.text("valkey_version") {
+            Some(version) => format!("valkey-server {version}"),
+            None => info.text("redis_version").unwrap_or_default().to_owned(),
+        };
         Ok(Identity {
-            version: version.unwrap_or_default().to_owned(),
+            version,
             pid: info.text("process_id").and_then(|pid| pid.parse().ok()),
         })
     }

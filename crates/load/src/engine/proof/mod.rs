@@ -121,6 +121,7 @@ fn run(load: &Load, server: Server) -> Record {
 fn run_at<C: Pace>(load: &Load, server: Server, pace: C, part: u64, of: u64) -> (Record, u64) {
     let task = Task {
         ttl_s: 0,
+        add: 0,
         prepare: false,
     };
     match server.speech {
@@ -141,6 +142,8 @@ fn run_in<P: Protocol, C: Pace>(
     let settings = Settings {
         depth: load.depth,
         group: 1,
+        keys: 1,
+        travel: super::Travel::Together,
         first_connection: 0,
         mender: load.mender.clone(),
     };

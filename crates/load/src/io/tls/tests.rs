@@ -9,7 +9,7 @@ macro_rules! over_each {
     ($connections:expr, $tries:path) => {{
         let certified = Certified::new();
         let start = || Server::redis_over_tls(&certified);
-        let trust = || Trust::new("127.0.0.1", &certified.file("ca")).unwrap();
+        let trust = || Trust::new("127.0.0.1", [certified.file("ca").as_str()]).unwrap();
         $tries(
             &mut Tls::new(crate::io::Epoll::new().unwrap(), trust()),
             &start,
@@ -55,7 +55,7 @@ fn a_reply_that_is_not_understood_ends_its_connection() {
 
 /// What a handshake comes to.
 fn greeting(server: &Server, host: &str, ca: &str) -> Result<(), String> {
-    let trust = Trust::new(host, ca)?;
+    let trust = Trust::new(host, [ca])?;
     let greeted = trust.greet(&server.connect());
     greeted.map(drop).map_err(|e| e.to_string())
 }
@@ -80,7 +80,7 @@ fn a_server_that_speaks_no_tls_and_a_file_that_is_no_certificate_are_told() {
     let plain = Server::redis();
     assert!(greeting(&plain, "localhost", &certified.file("ca")).is_err());
     let key = certified.file("key");
-    let told = |host, file: &str| Trust::new(host, file).unwrap_err();
+    let told = |host, file: &str| Trust::new(host, [file]).unwrap_err();
     assert!(told("localhost", &key).ends_with("it holds no certificate"));
     assert!(told("localhost", "/nowhere").starts_with("/nowhere: "));
     assert!(told("not a name", &key).starts_with("not a name: "));

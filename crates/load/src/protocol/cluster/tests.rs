@@ -20,6 +20,7 @@ fn map(ranges: &[(u16, u16, &str, u16)]) -> Result<Map, String> {
 
 fn cluster() -> Cluster {
     let task = Task {
+        add: 0,
         ttl_s: 0,
         prepare: false,
     };

@@ -1,13 +1,14 @@
 //! The part of an experiment that names paths: variants, factors, the baseline, published figures.
 
 use super::Source;
-use crate::experiment::text::{ExperimentText, MatrixText, VariantText};
+use crate::experiment::text::{ExperimentText, MatrixText, OptionValue, VariantText};
 use crate::experiment::{Published, Variant};
 use crate::names::unknown;
 use crate::path::{Options, Path};
 use crate::problem::{Kind, Problem, Result};
+use crate::projection::PublishedProjection;
 use crate::workload::Phase;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use toml::Spanned;
 
 const MAX_VARIANTS: usize = 64;
@@ -20,7 +21,7 @@ pub(super) fn variants(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<
     if let Some(matrix) = &raw.matrix {
         variants.extend(product(matrix.get_ref(), &source.place(matrix.span())));
     }
-    if variants.is_empty() || variants.len() > MAX_VARIANTS {
+    if (variants.is_empty() && !has_only_faults(raw)) || variants.len() > MAX_VARIANTS {
         let what = format!(
             "{} variants are not between 1 and {MAX_VARIANTS}",
             variants.len()
@@ -42,7 +43,7 @@ pub(super) fn variants(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<
                 .next("give one of them another `name`"));
         }
     }
-    against_is_known(source, raw, &names)?;
+    against_is_known(&variants)?;
     for phase in &raw.phase {
         for only in &phase.get_ref().only {
             if !names.contains(only.get_ref().as_str()) {
@@ -52,6 +53,11 @@ pub(super) fn variants(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<
         }
     }
     Ok(variants)
+}
+
+/// Whether there is nothing to compare, and need not be.
+pub(super) fn has_only_faults(raw: &ExperimentText) -> bool {
+    raw.faults.is_some() && raw.phase.is_empty() && raw.variant.is_empty() && raw.matrix.is_none()
 }
 
 fn variant(source: &Source<'_>, spanned: &Spanned<VariantText>) -> Variant {
@@ -73,42 +79,21 @@ fn variant(source: &Source<'_>, spanned: &Spanned<VariantText>) -> Variant {
     }
 }
 
-/// Whoever is compared with another variant names one that there is, and that is itself compared
-/// with nothing: ratios of ratios would be nobody's.
-fn against_is_known(
-    source: &Source<'_>,
-    raw: &ExperimentText,
-    names: &HashSet<&str>,
-) -> Result<()> {
-    let against = |name: &str| {
-        let of = raw
-            .variant
-            .iter()
-            .map(Spanned::get_ref)
-            .find(|v| v.name() == name);
-        of.and_then(|v| v.against.as_ref())
-    };
-    for variant in raw.variant.iter().map(Spanned::get_ref) {
+/// Whoever is compared with another variant names one that there is, and not itself.
+fn against_is_known(variants: &[Variant]) -> Result<()> {
+    let names = || variants.iter().map(|v| v.name.as_str());
+    for variant in variants {
         let Some(other) = &variant.against else {
             continue;
         };
-        if !names.contains(other.get_ref().as_str()) {
-            let known = raw.variant.iter().map(|v| v.get_ref().name());
-            return Err(unknown("variant", other.get_ref(), known).at(source.place(other.span())));
+        if !names().any(|name| name == other) {
+            return Err(unknown("variant", other, names()).at(variant.place.clone()));
         }
-        let chained =
-            against(other.get_ref()).is_some_and(|next| next.get_ref() != other.get_ref());
-        if chained {
-            let what = format!(
-                "`{}` is compared with `{}`, which is itself compared with another",
-                variant.name(),
-                other.get_ref()
-            );
-            return Err(source.bad(
-                other.span(),
-                what,
-                "name the one that both are to be compared with",
-            ));
+        if *other == variant.name {
+            let what = format!("`{other}` is compared with itself");
+            return Err(Problem::new(Kind::Usage, what)
+                .at(variant.place.clone())
+                .next("name another variant, or leave it out"));
         }
     }
     Ok(())
@@ -142,8 +127,8 @@ fn product(matrix: &MatrixText, place: &str) -> Vec<Variant> {
                 };
                 variants.push(Variant {
                     name: path.to_string(),
+                    against: alike(&path, &matrix.against),
                     path,
-                    against: None,
                     place: place.to_owned(),
                 });
             }
@@ -152,13 +137,29 @@ fn product(matrix: &MatrixText, place: &str) -> Vec<Variant> {
     variants
 }
 
+/// The name of the path that has these options and is otherwise alike; `None` for that path itself.
+fn alike(path: &Path, options: &BTreeMap<String, OptionValue>) -> Option<String> {
+    if options.is_empty() {
+        return None;
+    }
+    let mut other = path.clone();
+    let options = options
+        .iter()
+        .map(|(name, value)| (name.clone(), value.text()));
+    other.options.extend(options);
+    (other != *path).then(|| other.to_string())
+}
+
 pub(super) fn baseline(
     source: &Source<'_>,
     raw: &ExperimentText,
     variants: &[Variant],
 ) -> Result<String> {
     let Some(name) = &raw.baseline else {
-        return Ok(variants[0].name.clone());
+        // Faults alone compare nothing.
+        return Ok(variants
+            .first()
+            .map_or_else(String::new, |v| v.name.clone()));
     };
     if variants.iter().any(|v| v.name == *name.get_ref()) {
         return Ok(name.get_ref().clone());
@@ -215,6 +216,51 @@ pub(super) fn published(
         }
     }
     Ok(published)
+}
+
+pub(super) fn projection(
+    source: &Source<'_>,
+    raw: &ExperimentText,
+    phases: &[Phase],
+    variants: &[Variant],
+) -> Result<Option<PublishedProjection>> {
+    let Some(spanned) = &raw.projection else {
+        return Ok(None);
+    };
+    let row = spanned.get_ref();
+    let bad = |what: &str, next: &str| Err(source.bad(spanned.span(), what, next));
+    let is_count = |x: f64| x.is_finite() && x > 0.0;
+    if !is_count(row.per_day) || !is_count(row.unit_ops) || !row.published_saved_s.is_finite() {
+        return bad(
+            "a projection needs ops a day, the ops of the published loop, and what it saved",
+            "write per_day = 1570000, unit_ops = 10000, published_saved_s = 10.0",
+        );
+    }
+    let servers = row.servers.unwrap_or(1);
+    if servers == 0 {
+        return bad("no server shares the load", "leave servers out for one");
+    }
+    let place = || source.place(spanned.span());
+    if let Some(phase) = &row.phase
+        && !phases.iter().any(|p| p.name == *phase)
+    {
+        return Err(unknown("phase", phase, phases.iter().map(|p| p.name.as_str())).at(place()));
+    }
+    if let Some(variant) = &row.variant
+        && !variants.iter().any(|v| v.name == *variant)
+    {
+        let known = variants.iter().map(|v| v.name.as_str());
+        return Err(unknown("variant", variant, known).at(place()));
+    }
+    Ok(Some(PublishedProjection {
+        per_day: row.per_day,
+        servers,
+        phase: row.phase.clone(),
+        variant: row.variant.clone(),
+        unit_ops: row.unit_ops,
+        published_saved_s: row.published_saved_s,
+        source: row.source.clone(),
+    }))
 }
 
 fn median(rounds: &[f64]) -> Option<f64> {

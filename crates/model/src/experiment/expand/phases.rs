@@ -1,5 +1,6 @@
 //! The part of an experiment that says what is done, how often and when.
 
+use super::paths::has_only_faults;
 use super::{MAX_COUNT, Source};
 use crate::experiment::shapes::Arrivals;
 use crate::experiment::text::{ExperimentText, PhaseText};
@@ -20,7 +21,7 @@ const MAX_KEYS_PER_OP: u32 = 1000;
 const MAX_RATE_PER_S: f64 = 100e6;
 
 pub(super) fn phases(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<Phase>> {
-    if raw.phase.is_empty() || raw.phase.len() > MAX_PHASES {
+    if (raw.phase.is_empty() && !has_only_faults(raw)) || raw.phase.len() > MAX_PHASES {
         let what = format!(
             "{} phases are not between 1 and {MAX_PHASES}",
             raw.phase.len()
@@ -61,6 +62,7 @@ fn phase(source: &Source<'_>, spanned: &Spanned<PhaseText>) -> Result<Phase> {
         hit_ratio: hit_ratio(source, raw, &mix)?,
         mix,
         keys_per_op: keys_per_op(source, raw)?,
+        keys: keys(source, raw)?,
         add: add(source, raw)?,
         beside: beside(source, raw)?,
         count,
@@ -89,6 +91,21 @@ fn keys_per_op(source: &Source<'_>, raw: &PhaseText) -> Result<u32> {
         return Err(source.bad(keys.span(), what, "write how many keys an op has"));
     }
     Ok(*keys.get_ref())
+}
+
+fn keys(source: &Source<'_>, raw: &PhaseText) -> Result<Option<u64>> {
+    match &raw.keys {
+        None => Ok(None),
+        Some(keys) if raw.op == Op::Insert => {
+            let what = "an insert is about keys that are not there yet";
+            Err(source.bad(keys.span(), what, "leave keys out"))
+        }
+        Some(keys) if (1..=MAX_COUNT).contains(keys.get_ref()) => Ok(Some(*keys.get_ref())),
+        Some(keys) => {
+            let what = format!("{} keys are not between 1 and {MAX_COUNT}", keys.get_ref());
+            Err(source.bad(keys.span(), what, "leave it out for all of them"))
+        }
+    }
 }
 
 fn add(source: &Source<'_>, raw: &PhaseText) -> Result<i64> {

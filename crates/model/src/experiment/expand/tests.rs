@@ -355,3 +355,55 @@ fn a_pace_is_a_rate_or_a_schedule() {
         assert_eq!(phase_refused(&format!("op = \"get\"\n{bad}")), what);
     }
 }
+
+#[test]
+fn a_matrix_is_compared_along_one_factor_and_a_variant_with_whom_it_names() {
+    let text = "name=\"m\"\n[[phase]]\nop=\"get\"\ncount=10\n[matrix]\nclient=[\"native\"]\n\
+                store=[\"floor\",\"redis\"]\noptions={ depth = [1, 8] }\nagainst={ depth = 1 }";
+    let e = Experiment::parse(text, "m.toml").unwrap();
+    let pairs: Vec<_> = e.variants.iter().map(|v| e.baseline_of(&v.name)).collect();
+    let first = Some("native@floor?depth=1");
+    let redis = Some("native@redis?depth=1");
+    // The least of a factor is compared with the baseline of the experiment.
+    assert_eq!(pairs, [None, first, first, redis]);
+    assert_eq!(e.contestants().len(), 6);
+    let wrong = text.replace("against={ depth = 1 }", "against={ depth = 2 }");
+    let problem = Experiment::parse(&wrong, "m.toml").unwrap_err();
+    assert!(problem.what.contains("native@floor?depth=2"), "{problem:?}");
+    let own = "name=\"m\"\n[[phase]]\nop=\"get\"\ncount=10\n[[variant]]\nclient=\"native\"\n\
+               store=\"floor\"\nagainst=\"native\"";
+    assert!(Experiment::parse(own, "m.toml").is_err());
+}
+
+#[test]
+fn rounds_are_kept_and_their_median_stands_for_them() {
+    let text = "name=\"m\"\n[[phase]]\nop=\"get\"\ncount=10\n[[variant]]\nclient=\"native\"\n\
+                store=\"floor\"\n[[published]]\nphase=\"get\"\nvariant=\"native\"\n\
+                rounds={ loop_real_s = [3.0, 1.0, 2.0, 10.0] }";
+    let e = Experiment::parse(text, "m.toml").unwrap();
+    assert_eq!(e.published[0].value, 2.5);
+    assert_eq!(e.published[0].rounds, [3.0, 1.0, 2.0, 10.0]);
+}
+
+#[test]
+fn a_projection_is_read_and_checked() {
+    let with = |table: &str| format!("{GOOD}\n[projection]\n{table}");
+    let good = "per_day = 1570000\nservers = 5\nphase = \"get\"\nunit_ops = 10000\n\
+                published_saved_s = 10.0\nsource = \"26 minutes\"\n";
+    let e = Experiment::parse(&with(good), "m.toml").unwrap();
+    let projection = e.projection.unwrap();
+    assert_eq!(projection.saved_s_per_day(), 1570.0);
+    assert!(projection.is_of("get", "anything") && !projection.is_of("set", "anything"));
+    assert_eq!(Experiment::parse(GOOD, "m.toml").unwrap().projection, None);
+    for (from, to) in [
+        ("10000", "0"),
+        ("1570000", "nan"),
+        ("servers = 5", "servers = 0"),
+        ("\"get\"", "\"gte\""),
+        ("phase = \"get\"", "variant = \"php/memcace\""),
+    ] {
+        let problem = refused(&with(&good.replace(from, to)));
+        assert!(problem.place.unwrap().starts_with("m"), "{from} {to}");
+        assert!(problem.next_step.is_some());
+    }
+}

@@ -1,7 +1,8 @@
 //! Several Redis that make one store: put together, asked together, counted together.
 
 use super::{Answer, Connection, RedisProbe};
-use crate::probe::{Identity, Probe};
+use crate::probe::several::Several;
+use crate::probe::{Identity, Probe, in_words};
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::record::Counters;
 use roundtrip_model::{Kind, Problem, Result};
@@ -10,63 +11,71 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The probe of a Redis Cluster: a probe of each node.
-pub struct ClusterProbe(Vec<RedisProbe>);
+pub struct ClusterProbe(Several<Box<RedisProbe>>);
 
 impl ClusterProbe {
     /// A probe that connects at its first question.
     pub fn new(endpoints: &[Endpoint], answer_within: Duration) -> ClusterProbe {
-        let node = |endpoint| RedisProbe::new(endpoint, answer_within);
-        ClusterProbe(endpoints.iter().map(node).collect())
-    }
-
-    fn first(&mut self) -> Result<&mut RedisProbe> {
-        let none = || Problem::new(Kind::Internal, "a cluster has no node");
-        self.0.first_mut().ok_or_else(none)
+        let node = |endpoint| Box::new(RedisProbe::new(endpoint, answer_within));
+        ClusterProbe(Several(endpoints.iter().map(node).collect()))
     }
 }
 
 impl Probe for ClusterProbe {
     /// All nodes have to say that every slot is some node's and every node is there.
     fn identify(&mut self) -> Result<Identity> {
-        for node in &mut self.0 {
-            node.ask(|connection| {
-                let state = connection.text(&["CLUSTER", "INFO"])?;
-                match state.lines().any(|line| line == "cluster_state:ok") {
-                    true => Ok(()),
-                    false => Err(connection.0.problem("the cluster is not yet whole")),
-                }
-            })?;
+        let of = self.0.0.len();
+        let mut not_yet = Vec::new();
+        for node in &mut self.0.0 {
+            let place = in_words(&node.endpoint);
+            not_yet.extend(node.ask(state)?.map(|state| format!("{place} {state}")));
         }
-        Ok(Identity {
-            pid: None,
-            ..self.first()?.identify()?
-        })
+        match not_yet.is_empty() {
+            true => self.0.identify(),
+            false => Err(Problem::new(
+                Kind::Failed,
+                format!("of {of} nodes {}", not_yet.join("; ")),
+            )
+            .next(
+                "each node must reach the others at their bus ports on this machine: look for a \
+                 firewall on its loopback, and at what the nodes said last",
+            )),
+        }
     }
 
     /// The sums over the nodes.
     fn counters(&mut self) -> Result<Counters> {
-        let mut sums = Counters::new();
-        for node in &mut self.0 {
-            for (name, value) in node.counters()? {
-                let sum = sums.entry(name).or_default();
-                *sum = sum.saturating_add(value);
-            }
-        }
-        Ok(sums)
+        self.0.counters()
     }
 
     fn settings(&mut self) -> Result<BTreeMap<String, String>> {
-        self.first()?.settings()
+        self.0.settings()
     }
 
-    fn delete(&mut self, _: &mut dyn Iterator<Item = Vec<u8>>) -> Result<u64> {
-        let what = "keys are not removed one by one from a cluster: it is always Roundtrip's own";
-        Err(Problem::new(Kind::Refused, what))
+    fn delete(&mut self, keys: &mut dyn Iterator<Item = Vec<u8>>) -> Result<u64> {
+        self.0.delete(keys)
     }
 
     fn is_cheap(&self) -> bool {
-        true
+        self.0.is_cheap()
     }
+}
+
+/// Why a node cannot serve yet, in its own figures; `None` where it can.
+fn state(connection: &mut Connection) -> Result<Option<String>> {
+    let told = connection.text(&["CLUSTER", "INFO"])?;
+    let of = |name: &str| {
+        let line = told.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or("nothing").trim().to_owned()
+    };
+    let state = of("cluster_state:");
+    Ok((state != "ok").then(|| {
+        format!(
+            "knows {} and says that {} of {SLOTS} slots are served (state {state})",
+            of("cluster_known_nodes:"),
+            of("cluster_slots_ok:"),
+        )
+    }))
 }
 
 /// Makes a cluster of nodes that do not know each other: each gets an equal share of the slots,

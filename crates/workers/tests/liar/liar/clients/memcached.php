@@ -3,7 +3,9 @@
 declare(strict_types=1);
 
 use Roundtrip\Worker\About;
+use Roundtrip\Worker\Call;
 use Roundtrip\Worker\Client;
+use Roundtrip\Worker\Place;
 
 /**
  * Leaves out every tenth command and says that it was done: only the server's own counters can
@@ -28,16 +30,16 @@ return new class () implements Client {
         return [];
     }
 
-    public function open(?string $unix, string $host, int $port, array $options): object
+    public function open(Place $place, array $options): object
     {
         $this->memcached = new Memcached();
-        $this->memcached->addServer($unix ?? $host, $unix === null ? $port : 0);
+        $this->memcached->addServer($place->endpoint->host, $place->endpoint->port);
         return $this;
     }
 
-    public function calls(): array
+    public function calls(bool $expires): array
     {
-        return ['get' => '$client->get($key, $value)', 'set' => '$client->set($key, $value, $ttl)'];
+        return ['get' => new Call('$client->get($key, $value)'), 'set' => new Call('$client->set($key, $value, $ttl)')];
     }
 
     public function get(string $key, mixed $value): mixed
