@@ -241,8 +241,7 @@ impl Plugin {
             self.gets.map(|n| format!("{n} gets")),
         );
         let gets = gets.or(self.gets.map(|n| format!("{n} gets")));
-        let batch = known(count(self.write_batch));
         let (gets, sets) = (known(gets), known(count(self.sets)));
-        format!("{status} on port {port}: {gets}, {sets} sets, batches of {batch} writes")
+        format!("{status} on port {port}, {gets}, {sets} sets")
     }
 }
