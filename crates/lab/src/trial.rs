@@ -9,7 +9,7 @@ use crate::placement::Cpus;
 use crate::plan::TrialPlan;
 use crate::reconcile::{Account, Expected, objection};
 use crate::steps::{self, Step};
-use crate::{terms, watch};
+use crate::{beside, terms, watch};
 use roundtrip_model::contract::{Target, outcome};
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity, Witness};
 use roundtrip_model::stream::Stream;
@@ -151,6 +151,7 @@ fn run_steps(
                     new_keys,
                 };
                 judge(&record, &expected, path, trial, bench);
+                judge_beside(&record, trial);
                 judge_pace(&record, trial)?;
                 note_evictions(&record, trial);
                 note_gaps(&record, trial);
@@ -192,12 +193,20 @@ fn judge(
     bench: &Bench<'_>,
 ) {
     let empty = Witness::default();
+    let alone = record.beside.as_ref().map(|beside| {
+        let witness = record.witness.get(phase::STORE).cloned();
+        let names = bench.witness_names(&path.store);
+        beside::without(beside, names, witness.unwrap_or_default(), names.clone())
+    });
     let account = |store, role| Account {
         store,
         witness: record.witness.get(role).unwrap_or(&empty),
         names: bench.witness_names(store),
     };
-    let store = account(path.store.as_str(), phase::STORE);
+    let mut store = account(path.store.as_str(), phase::STORE);
+    if let Some((witness, names)) = &alone {
+        (store.witness, store.names) = (witness, names);
+    }
     let cache = path
         .cache
         .as_deref()
@@ -225,6 +234,23 @@ fn judge_pace(record: &PhaseRecord, trial: &mut TrialRecord) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Voids the trial where what went on beside a phase failed; says where it ended too soon.
+fn judge_beside(record: &PhaseRecord, trial: &mut TrialRecord) {
+    let Some(beside) = &record.beside else {
+        return;
+    };
+    if let Some(reason) = beside::objection(beside, &record.name) {
+        make_void(trial, reason);
+    } else if !beside.outlasted {
+        let detail = format!(
+            "the {} `{}` of {} beside `{}` were done before it was",
+            beside.ops, beside.op, beside.client, record.name
+        );
+        let warning = Warning::new(WarningKind::BesideEnded, &trial.variant, detail);
+        trial.warnings.push(warning);
+    }
 }
 
 /// An op that failed in a gap voids the trial anyway; one that only waited makes the figures
