@@ -4,6 +4,7 @@ use super::Fact;
 use crate::Document;
 use crate::number::{UNKNOWN, bytes, count, duration, figure, moment, nanos, percent, things};
 use crate::text::{Sentence, clean};
+use roundtrip_model::Metric;
 use roundtrip_model::experiment::faults::Faults;
 use roundtrip_model::record::{EndReason, RunState};
 use roundtrip_model::workload::{
@@ -168,7 +169,7 @@ fn beside(document: &Document, phase: &Phase) -> Option<String> {
         .collect();
     rates.sort_by(f64::total_cmp);
     let rate = rates.get(rates.len() / 2);
-    let rate = rate.map_or(UNKNOWN.to_owned(), |rate| figure(Metric::Throughput, *rate));
+    let rate = rate.map_or(UNKNOWN.to_owned(), |rate| figure(Metric::OpsPerS, *rate));
     let options: Vec<String> = beside
         .options
         .iter()
