@@ -40,14 +40,13 @@ return new class () implements Client {
             ini_set('memcache.compress_threshold', '0');
         }
         $this->memcache = new Memcache();
-        $persistent = ($options['persistent'] ?? 'false') === 'true';
+        $connect = ($options['persistent'] ?? 'false') === 'true' ? 'pconnect' : 'connect';
         foreach ($place->nodes as $node) {
             $this->servers[] = $server = [$node->unix === null ? $node->host : "unix://{$node->unix}", $node->port];
-            $this->memcache->addServer(...$server, persistent: $persistent);
-        }
-        // It connects when it has something to ask; the reason is in a notice, which is thrown.
-        if (in_array(false, $this->memcache->getExtendedStats() ?: [false], true)) {
-            throw new Failure('connect', 'cannot connect: a server does not answer');
+            // The reason is in a notice, which is thrown. The second and those that follow join the first.
+            if (!$this->memcache->$connect(...$server) || $this->memcache->getVersion() === false) {
+                throw new Failure('connect', 'the server does not answer');
+            }
         }
         return $this->memcache;
     }

@@ -23,7 +23,7 @@ return new class () implements Pipelines {
 
     public function options(): array
     {
-        $built = fn (string $line): array => preg_split('/, */', Extension::info('redis', $line) ?? '', 0, PREG_SPLIT_NO_EMPTY);
+        $built = fn (string $line): array => array_filter(explode(', ', Extension::info('redis', $line) ?? ''));
         return [
             'transaction' => ['true', 'false'],
             'persistent' => ['true', 'false'],
@@ -55,12 +55,12 @@ return new class () implements Pipelines {
     {
         $array = 'RedisArray sends what goes together to one host alone: take depth=1 and transaction=false';
         $cluster = 'RedisCluster has no pipeline, and no transaction of several keys that works: take depth=1';
-        return match (true) {
-            $this->redis instanceof RedisArray => Batch::none($array),
-            $this->redis instanceof RedisCluster && $this->isTransaction => new Batch('$client->multi()', '$batch->exec()', 1, $cluster),
-            $this->redis instanceof RedisCluster => Batch::none($cluster),
-            $this->isTransaction => new Batch('$client->pipeline()->multi()', '$batch->exec()->exec()[0] ?? []'),
-            default => new Batch('$client->pipeline()', '$batch->exec()'),
+        return match ([$this->redis::class, $this->isTransaction]) {
+            [RedisArray::class, true], [RedisArray::class, false] => Batch::none($array),
+            [RedisCluster::class, true] => new Batch('$client->multi()', '$batch->exec()', 1, $cluster),
+            [RedisCluster::class, false] => Batch::none($cluster),
+            [Redis::class, true] => new Batch('$client->pipeline()->multi()', '$batch->exec()->exec()[0] ?? []'),
+            [Redis::class, false] => new Batch('$client->pipeline()', '$batch->exec()'),
         };
     }
 

@@ -29,13 +29,11 @@ return new class () implements Pipelines {
 
     public function open(Place $place, array $options): object
     {
-        $place->user === '' || throw new Failure('usage', 'Predis logs in with a password alone: take a store without users');
+        $place->user === '' || throw new Failure('usage', 'Predis logs in with a password alone, and as no user');
         $this->isTransaction = ($options['transaction'] ?? '') === 'true';
-        $own = array_diff_key($options, ['transaction' => true]) + ($place->password === '' ? [] : ['password' => $place->password]);
-        $nodes = array_map(fn (Endpoint $at): array => $own + match (true) {
-            $at->unix !== null => ['scheme' => 'unix', 'path' => $at->unix],
-            default => ['scheme' => $at->ca === null ? 'tcp' : 'tls', 'host' => $at->host, 'port' => $at->port, 'ssl' => $at->tls()],
-        }, $place->nodes);
+        unset($options['transaction']);
+        $own = $options + ($place->password === '' ? [] : ['password' => $place->password]);
+        $nodes = array_map(fn (Endpoint $at): array => $own + $at->parts(), $place->nodes);
         $this->isOne = count($nodes) === 1;
         $cluster = $place->store === 'redis-cluster' ? ['cluster' => 'redis'] : [];
         $this->predis = new Predis($this->isOne ? $nodes[0] : $nodes, ['parameters' => $own] + $cluster);
@@ -48,9 +46,10 @@ return new class () implements Pipelines {
     {
         $ttl = $expires ? ", 'EX', \$ttl" : '';
         $many = new Call('$client->mget($keys)', '$reply[$n] ?? false');
+        $none = Call::none('Predis sends no MGET to several nodes: take a depth of keys_per_op, which pipelines them');
         return [
             'get' => new Call('$client->get($key)', '$reply ?? false'),
-            'get_many' => $this->isOne ? $many : Call::none('Predis sends no MGET to several nodes: take depth=KEYS_PER_OP'),
+            'get_many' => $this->isOne ? $many : $none,
             'set' => new Call("\$client->set(\$key, \$value{$ttl})", "\$reply == 'OK'"),
             'insert' => new Call("\$client->set(\$key, \$value{$ttl}, 'NX')", "\$reply == 'OK'"),
             'delete' => new Call('$client->del($key)', '$reply === 1'),

@@ -39,6 +39,17 @@ final class Endpoint
         return ['cafile' => $this->ca, 'verify_peer' => true, 'verify_peer_name' => true];
     }
 
+    /** The parts of an address, as libraries in PHP take them. @return array<string, mixed> */
+    public function parts(): array
+    {
+        $tcp = ['host' => $this->host, 'port' => $this->port];
+        return match (true) {
+            $this->unix !== null => ['scheme' => 'unix', 'path' => $this->unix],
+            $this->ca !== null => ['scheme' => 'tls', 'ssl' => $this->tls()] + $tcp,
+            default => ['scheme' => 'tcp'] + $tcp,
+        };
+    }
+
     public function __toString(): string
     {
         return $this->unix ?? "{$this->host}:{$this->port}";

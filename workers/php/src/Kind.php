@@ -12,8 +12,11 @@ use Throwable;
  */
 final class Kind
 {
-    private const LOST = '/went away|connection (lost|reset|refused)|broken pipe|failed with errno|no route|'
-        . 'timed out|while (reading|writing)|communicate with any node|read error on connection/i';
+    private const LOST = '/went away|connection (lost|closed|reset|refused)|broken pipe|failed with errno|'
+        . 'no route|timed out|while (reading|writing)|communicate with any node|no connections (left|available)|'
+        . 'read error on connection/i';
+    /** Of phpredis, also where the connection ends in the middle of a reply. */
+    private const NO_REPLY = '/^protocol error/i';
     /** What Redis says before its own words: `OOM command not allowed...`. */
     private const CODE = '/^([A-Z]{2,})\s+(.*)/s';
     /** So many of the words of an error that has no code of its own. */
@@ -30,6 +33,7 @@ final class Kind
     {
         return match (true) {
             preg_match(self::LOST, $message) === 1 => 'connection_lost',
+            preg_match(self::NO_REPLY, $message) === 1 => 'protocol_error',
             preg_match(self::CODE, trim($message), $found) !== 1 => null,
             $found[1] !== 'ERR' => strtolower($found[1]),
             default => self::words($found[2]),

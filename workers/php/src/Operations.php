@@ -132,7 +132,8 @@ final class Operations
     {
         $op = $this->turn->op;
         if ($op === 'mix') {
-            $op = self::OPS[($kind & self::OP) >> 1] ?? throw new Failure('protocol', 'an operation of a mix has no op');
+            $op = self::OPS[($kind & self::OP) >> 1]
+                ?? throw new Failure('protocol', 'an operation of a mix has no op');
             $this->ops[] = $op;
         }
         $read = $this->givesText ? (string) $value : $value;

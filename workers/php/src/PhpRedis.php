@@ -37,7 +37,8 @@ final class PhpRedis
     public static function takeError(Redis|RedisArray|RedisCluster $redis): ?string
     {
         $error = null;
-        foreach ($redis instanceof RedisArray ? array_map($redis->_instance(...), $redis->_hosts()) : [$redis] as $one) {
+        $nodes = $redis instanceof RedisArray ? array_map($redis->_instance(...), $redis->_hosts()) : [$redis];
+        foreach ($nodes as $one) {
             $error ??= $one->getLastError();
             $one->clearLastError();
         }

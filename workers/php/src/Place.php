@@ -49,8 +49,9 @@ final class Place
     /** Of a library that reaches several servers by TCP alone. */
     public function mustBeTcp(string $what): void
     {
+        $why = "{$what} reaches its nodes by TCP alone: take transport=tcp";
         foreach ($this->nodes as $node) {
-            $node->isTcp() || throw new Failure('usage', "{$what} reaches its nodes by TCP alone here: take transport=tcp");
+            $node->isTcp() || throw new Failure('usage', $why);
         }
     }
 }

@@ -152,7 +152,7 @@ final class Worker
         // A warm-up has keys of its own, and its figures are thrown away.
         $inLoop = $command['generate'] === 'in-loop' && $command['purpose'] === 'measure';
         if ($inLoop) {
-            $operations->lists === [] || throw new Failure('usage', 'the keys of a get_many are not made inside the loop');
+            $operations->lists === [] || throw new Failure('usage', 'get_many takes generate=prepared alone');
             $operations->mustBeOfTheirIndex();
         }
         $journal = isset($command['journal']) ? new Journal($command['journal']) : null;

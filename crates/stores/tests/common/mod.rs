@@ -3,11 +3,12 @@
 
 use roundtrip_model::contract::Endpoint;
 use roundtrip_process::PrivateDir;
-use roundtrip_stores::{StartOptions, Store, Transport, find, start};
+use roundtrip_stores::{StartOptions, Store, Transport, doctor, find, start};
 use roundtrip_wire::resp::{Reply, write_command};
 use roundtrip_wire::{Limits, Parsed};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
@@ -32,6 +33,14 @@ pub fn store_with(name: &str, change: impl FnOnce(&mut StartOptions)) -> Server 
     Server { store, dir }
 }
 
+/// Fails with the next step where a store is not there: a test that is passed over proves nothing.
+pub fn set_up(name: &str) {
+    let installed = doctor(find(name).unwrap(), Path::new("/no/self"));
+    if let Some(install) = installed.install {
+        panic!("{name} is not there; get it with `{install}`");
+    }
+}
+
 impl Server {
     pub fn url(&self) -> String {
         match self.store.endpoint() {
@@ -42,21 +51,34 @@ impl Server {
     }
 
     pub fn raw(&self) -> Raw {
-        let Endpoint::Tcp { host, port } = self.store.endpoint() else {
-            panic!("it listens on a port");
-        };
-        let socket = TcpStream::connect((host, port)).unwrap();
-        socket.set_nodelay(true).unwrap();
-        socket
-            .set_read_timeout(Some(Duration::from_secs(60)))
-            .unwrap();
-        Raw(BufReader::new(socket))
+        Raw::to(&self.store.endpoint())
     }
 }
 
-pub struct Raw(BufReader<TcpStream>);
+pub trait ReadWrite: Read + Write {}
+impl<T: Read + Write> ReadWrite for T {}
+
+pub struct Raw(BufReader<Box<dyn ReadWrite>>);
 
 impl Raw {
+    pub fn to(endpoint: &Endpoint) -> Raw {
+        let within = Some(Duration::from_secs(60));
+        Raw(BufReader::new(match endpoint {
+            Endpoint::Tcp { host, port } => {
+                let socket = TcpStream::connect((host.as_str(), *port)).unwrap();
+                socket.set_nodelay(true).unwrap();
+                socket.set_read_timeout(within).unwrap();
+                Box::new(socket)
+            }
+            Endpoint::Unix { path } => {
+                let socket = UnixStream::connect(path).unwrap();
+                socket.set_read_timeout(within).unwrap();
+                Box::new(socket)
+            }
+            _ => panic!("it listens on a port or a socket"),
+        }))
+    }
+
     pub fn send(&mut self, bytes: &[u8]) {
         self.0.get_mut().write_all(bytes).unwrap();
     }
@@ -93,6 +115,23 @@ impl Raw {
         self.0.read_exact(&mut value).unwrap();
         value.truncate(bytes);
         Some((flags, ttl, value))
+    }
+
+    /// Flags and value, by the command of old.
+    pub fn text(&mut self, key: &str) -> Option<(u32, Vec<u8>)> {
+        let head = self.ask(&format!("get {key}"));
+        let mut words = head.split(' ');
+        if words.next() != Some("VALUE") {
+            assert_eq!(head, "END");
+            return None;
+        }
+        let flags = words.nth(1).unwrap().parse().unwrap();
+        let bytes: usize = words.next().unwrap().parse().unwrap();
+        let mut value = vec![0; bytes + 2];
+        self.0.read_exact(&mut value).unwrap();
+        value.truncate(bytes);
+        assert_eq!(self.line(), "END");
+        Some((flags, value))
     }
 
     pub fn stats(&mut self, group: &str) -> std::collections::BTreeMap<String, String> {

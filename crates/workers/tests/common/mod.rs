@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // Helpers of tests fail as tests do.
 #![allow(dead_code)] // Each test binary uses its own part.
 
+pub mod redis;
+
 use roundtrip_model::Op;
 use roundtrip_model::contract::{Done, Endpoint, LatencyForm, Open, PhaseCommand, Purpose, Target};
 use roundtrip_model::path::Options;

@@ -1,0 +1,610 @@
+//! The life of a MySQL with its memcached plugin and of a MariaDB, with the real ones. Where one is
+//! not there, the tests fail and say how to get it.
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic)]
+
+mod common;
+
+use common::{Raw, Server, set_up, store_with};
+use mysql::prelude::Queryable;
+use mysql::{Conn, OptsBuilder, SslOpts};
+use roundtrip_model::Secret;
+use roundtrip_model::contract::{Endpoint, Login};
+use roundtrip_model::record::Counters;
+use roundtrip_process::{PrivateDir, is_root};
+use roundtrip_stores::{Quantity, StartOptions, Transport, attach, find, start};
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+const BOTH: [&str; 2] = ["mysql", "mariadb"];
+
+fn server(name: &str, change: impl FnOnce(&mut StartOptions)) -> Server {
+    set_up(name);
+    store_with(name, |options| {
+        options.memory_mb = 64;
+        change(options);
+    })
+}
+
+/// Arguments that set options of the server.
+fn with(options: &mut StartOptions, name: &str, asked: &[(&str, &str)]) {
+    let manifest = find(name).unwrap();
+    for (option, value) in asked {
+        let args = manifest.option(option, value).unwrap();
+        assert!(!args.is_empty(), "{option}={value}");
+        options.extra_args.extend(args);
+    }
+}
+
+fn connect(endpoint: &Endpoint, login: &Login) -> mysql::Result<Conn> {
+    let options = OptsBuilder::new()
+        .prefer_socket(false)
+        .user(Some(&login.user))
+        .pass(Some(login.password.reveal()))
+        .db_name(Some(&login.database))
+        .read_timeout(Some(Duration::from_secs(60)));
+    Conn::new(match endpoint {
+        Endpoint::Tcp { host, port } => options.ip_or_hostname(Some(host)).tcp_port(*port),
+        Endpoint::Unix { path } => options.socket(Some(path)),
+        Endpoint::Tls { host, port, ca } => {
+            let ca = Path::new(ca).to_owned();
+            let tls = SslOpts::default().with_root_cert_path(Some(ca));
+            let options = options.ip_or_hostname(Some(host)).tcp_port(*port);
+            options.ssl_opts(tls)
+        }
+        Endpoint::File { .. } => panic!("it is a server"),
+    })
+}
+
+fn sql(server: &Server) -> Conn {
+    connect(&server.store.endpoint(), &server.store.login().unwrap()).unwrap()
+}
+
+fn door(server: &Server) -> Raw {
+    Raw::to(&server.store.doors()["memcached"])
+}
+
+/// How much each quantity grew while something was done, for who comes in by a door.
+fn grew(
+    server: &mut Server,
+    door: Option<&str>,
+    doing: &mut dyn FnMut(),
+) -> impl Fn(Quantity) -> i128 + use<> {
+    let before = server.store.counters().unwrap();
+    doing();
+    let after = server.store.counters().unwrap();
+    let names = server.store.manifest().witness_of(door);
+    move |quantity| {
+        let count = |counters: &Counters| i128::from(counters[&names[&quantity]]);
+        count(&after) - count(&before)
+    }
+}
+
+#[test]
+fn one_row_is_reached_by_sql_and_by_memcacheds_protocol() {
+    let server = server("mysql", |_| {});
+    let (mut sql, mut cache) = (sql(&server), door(&server));
+    cache.set("k", 5, 0, b"over memcached");
+    let row: Option<(String, u32)> = sql
+        .exec_first("SELECT c2, c3 FROM demo_test WHERE c1 = ?", ("k",))
+        .unwrap();
+    assert_eq!(row, Some(("over memcached".to_owned(), 5)));
+    sql.exec_drop(
+        "INSERT INTO demo_test VALUES (?, 'by SQL', 7, 0, 0), (?, ?, 0, 0, 0)",
+        ("l", "k".repeat(250), "v".repeat(16_000)),
+    )
+    .unwrap();
+    assert_eq!(cache.text("l"), Some((7, b"by SQL".to_vec())));
+    let long = cache.text(&"k".repeat(250)).unwrap();
+    assert_eq!(long.1.len(), 16_000);
+    // Keys that differ in case alone are two keys.
+    assert_eq!(cache.text("L"), None);
+
+    cache.set("@@numbers.17", 0, 0, b"seventeen");
+    cache.set("@@columns.18", 0, 0, b"x|yy|zzz");
+    let number: Option<String> = sql
+        .query_first("SELECT value FROM numbers WHERE id = 17")
+        .unwrap();
+    assert_eq!(number.as_deref(), Some("seventeen"));
+    let columns: Option<(String, String, String)> = sql
+        .query_first("SELECT a, b, c FROM columns WHERE id = 18")
+        .unwrap();
+    let three = ("x".to_owned(), "yy".to_owned(), "zzz".to_owned());
+    assert_eq!(columns, Some(three));
+
+    sql.query_drop("INSERT INTO other VALUES ('k', 'labelled')")
+        .unwrap();
+    let joined: Option<(String, String)> = sql
+        .exec_first(
+            "SELECT d.c2, o.label FROM demo_test d JOIN other o ON o.c1 = d.c1 WHERE d.c1 = ?",
+            ("k",),
+        )
+        .unwrap();
+    assert_eq!(
+        joined,
+        Some(("over memcached".to_owned(), "labelled".to_owned()))
+    );
+}
+
+#[test]
+fn every_count_is_exact_for_who_comes_in_by_sql() {
+    for name in BOTH {
+        let mut server = server(name, |_| {});
+        let mut sql = sql(&server);
+        let insert =
+            "INSERT INTO demo_test VALUES (?, ?, 0, 0, 0) ON DUPLICATE KEY UPDATE c2 = VALUES(c2)";
+        let mut each = |count: u32, from: u32, statement: &str, value: Option<&str>| {
+            for i in from..from + count {
+                let key = format!("key-{i}");
+                match value {
+                    Some(value) => sql.exec_drop(statement, (key, value)).unwrap(),
+                    None => drop(sql.exec::<mysql::Row, _, _>(statement, (key,)).unwrap()),
+                }
+            }
+        };
+        let count = grew(&mut server, None, &mut || each(30, 0, insert, Some("1")));
+        let [set, items, rows] =
+            [Quantity::Set, Quantity::Items, Quantity::RowsInserted].map(&count);
+        assert_eq!([set, items, rows], [30, 30, 30], "{name}");
+        // The same value again, and another one.
+        let count = grew(&mut server, None, &mut || {
+            each(10, 0, insert, Some("1"));
+            each(10, 10, insert, Some("2"));
+        });
+        let of = [
+            Quantity::Set,
+            Quantity::Items,
+            Quantity::Get,
+            Quantity::Hits,
+        ];
+        assert_eq!(of.map(&count), [20, 0, 0, 0], "{name}");
+
+        let select = "SELECT c2 FROM demo_test WHERE c1 = ?";
+        let count = grew(&mut server, None, &mut || each(25, 20, select, None));
+        assert_eq!(
+            [Quantity::Get, Quantity::Hits].map(&count),
+            [25, 10],
+            "{name}"
+        );
+
+        let add = "UPDATE demo_test SET c2 = c2 + 5 WHERE c1 = ?";
+        let count = grew(&mut server, None, &mut || each(7, 25, add, None));
+        let of = [Quantity::IncrHits, Quantity::IncrMisses];
+        assert_eq!(of.map(&count), [5, 2], "{name}");
+
+        let count = grew(&mut server, None, &mut || {
+            each(5, 0, select, None);
+            let change = "UPDATE demo_test SET c2 = 'changed' WHERE c1 = ?";
+            each(5, 0, change, None);
+        });
+        let of = [Quantity::Get, Quantity::Hits, Quantity::Set];
+        assert_eq!(of.map(&count), [5, 5, 5], "{name}");
+
+        let delete = "DELETE FROM demo_test WHERE c1 = ?";
+        let count = grew(&mut server, None, &mut || each(12, 20, delete, None));
+        let of = [
+            Quantity::DeleteHits,
+            Quantity::DeleteMisses,
+            Quantity::Items,
+        ];
+        assert_eq!(of.map(&count), [10, 2, -10], "{name}");
+        // Whoever asks often changes nothing that is counted.
+        let count = grew(&mut server, None, &mut || {});
+        let of = [
+            Quantity::Get,
+            Quantity::Hits,
+            Quantity::Set,
+            Quantity::RowsRead,
+        ];
+        assert_eq!(of.map(&count), [0; 4], "{name}");
+    }
+}
+
+#[test]
+fn every_count_is_exact_for_who_comes_in_by_memcacheds_protocol() {
+    let mut server = server("mysql", |_| {});
+    let mut cache = door(&server);
+    let count = grew(&mut server, Some("memcached"), &mut || {
+        (0..30).for_each(|i| cache.set(&format!("k{i}"), 0, 0, b"1"));
+        (0..10).for_each(|i| cache.set(&format!("k{i}"), 0, 0, b"2"));
+    });
+    let of = [Quantity::Set, Quantity::Items, Quantity::RowsInserted];
+    assert_eq!(of.map(&count), [40, 30, 30]);
+    // Each was written through, and the log has at least what it says.
+    assert!(count(Quantity::Fsyncs) >= 30, "{}", count(Quantity::Fsyncs));
+    assert!(
+        count(Quantity::LogBytes) > 40 * 30,
+        "{}",
+        count(Quantity::LogBytes)
+    );
+    let count = grew(&mut server, Some("memcached"), &mut || {
+        (20..45).for_each(|i| drop(cache.text(&format!("k{i}"))));
+        (28..32).for_each(|i| drop(cache.ask(&format!("incr k{i} 5"))));
+        (25..32).for_each(|i| drop(cache.ask(&format!("delete k{i}"))));
+    });
+    for (quantity, counted) in [
+        (Quantity::Get, 25),
+        (Quantity::Hits, 10),
+        (Quantity::Misses, 15),
+        (Quantity::IncrHits, 2),
+        (Quantity::IncrMisses, 2),
+        (Quantity::DeleteHits, 5),
+        (Quantity::DeleteMisses, 2),
+        (Quantity::Items, -5),
+        (Quantity::RowsRead, 10),
+        (Quantity::RowsDeleted, 5),
+    ] {
+        assert_eq!(count(quantity), counted, "{quantity:?}");
+    }
+}
+
+#[test]
+fn nobody_logs_in_without_the_password_of_this_start() {
+    for name in BOTH {
+        let mut server = server(name, |_| {});
+        let login = server.store.login().unwrap();
+        assert_eq!(
+            (login.user.as_str(), login.database.as_str()),
+            ("roundtrip", "test")
+        );
+        let endpoint = server.store.endpoint();
+        let socket = fs::canonicalize(server.dir.path()).unwrap();
+        let socket = walk(&socket)
+            .into_iter()
+            .find(|p| p.ends_with("store.sock"))
+            .unwrap();
+        let socket = Endpoint::Unix {
+            path: socket.display().to_string(),
+        };
+        let refused = |endpoint: &Endpoint, user: &str, password: &str| {
+            let login = Login {
+                user: user.to_owned(),
+                password: Secret::new(password),
+                database: String::new(),
+            };
+            connect(endpoint, &login).is_err()
+        };
+        let password = login.password.reveal();
+        for endpoint in [&endpoint, &socket] {
+            assert!(refused(endpoint, "root", ""), "{name}");
+            assert!(refused(endpoint, "root", password), "{name}");
+            assert!(refused(endpoint, "roundtrip", ""), "{name}");
+            assert!(refused(endpoint, "", ""), "{name}");
+            assert!(!refused(endpoint, "roundtrip", password), "{name}");
+        }
+        // He sees his database and no other.
+        let mut sql = sql(&server);
+        assert!(
+            sql.query_drop("SELECT * FROM mysql.user").is_err(),
+            "{name}"
+        );
+        assert!(sql.query_drop("CREATE DATABASE d").is_err(), "{name}");
+
+        // No file, no argument and no log says it; every start has another.
+        let pid = server.store.pids()[0];
+        let says = |bytes: &[u8]| {
+            bytes
+                .windows(password.len())
+                .any(|w| w == password.as_bytes())
+        };
+        assert!(!says(&fs::read(format!("/proc/{pid}/cmdline")).unwrap()));
+        assert!(!says(server.store.log_tail().as_bytes()));
+        for file in walk(server.dir.path()) {
+            assert!(!file.ends_with("login.sql"), "{}", file.display());
+            let is_text = fs::metadata(&file).is_ok_and(|m| m.is_file() && m.len() < 1 << 20);
+            assert!(
+                !is_text || !says(&fs::read(&file).unwrap()),
+                "{}",
+                file.display()
+            );
+        }
+        let other = common::store_with(name, |options| options.memory_mb = 64);
+        assert_ne!(other.store.login(), server.store.login());
+        // Started again, it knows the same user.
+        server.store.start_again().unwrap();
+        assert!(!refused(&endpoint, "roundtrip", password), "{name}");
+        assert!(refused(&endpoint, "root", ""), "{name}");
+        assert!(
+            !walk(server.dir.path())
+                .iter()
+                .any(|file| file.ends_with("login.sql"))
+        );
+    }
+}
+
+/// Every file and socket below a directory.
+fn walk(dir: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(dir).unwrap() {
+        let entry = entry.unwrap();
+        match entry.file_type().unwrap().is_dir() {
+            true => found.extend(walk(&entry.path())),
+            false => found.push(entry.path()),
+        }
+    }
+    found
+}
+
+#[test]
+fn it_does_not_run_as_root_and_leaves_nothing() {
+    for name in BOTH {
+        let server = server(name, |_| {});
+        let pid = server.store.pids()[0];
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+        let uid = status
+            .lines()
+            .find(|line| line.starts_with("Uid:"))
+            .unwrap();
+        let wanted = match is_root() {
+            true => roundtrip_process::NOBODY,
+            false => rustix::process::getuid().as_raw(),
+        };
+        assert_eq!(
+            uid.split_whitespace().nth(1),
+            Some(wanted.to_string().as_str())
+        );
+        server.store.stop().unwrap();
+        assert!(!common::runs(pid));
+        assert_eq!(
+            fs::read_dir(server.dir.path()).unwrap().count(),
+            0,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn it_serves_on_private_sockets() {
+    let mut server = server("mysql", common::unix);
+    let mut sql = sql(&server);
+    let mut cache = door(&server);
+    for endpoint in server
+        .store
+        .doors()
+        .values()
+        .chain([&server.store.endpoint()])
+    {
+        let Endpoint::Unix { path } = endpoint else {
+            panic!("it listens on a socket: {endpoint:?}");
+        };
+        assert!(Path::new(path).starts_with(server.dir.path()));
+    }
+    cache.set("k", 0, 0, b"v");
+    let found: Option<String> = sql.query_first("SELECT c2 FROM demo_test").unwrap();
+    assert_eq!(found.as_deref(), Some("v"));
+    assert_eq!(server.store.counters().unwrap()["memcached.cmd_set"], 1);
+}
+
+#[test]
+fn it_speaks_tls_with_a_certificate_that_only_its_own_authority_vouches_for() {
+    for name in BOTH {
+        let tls = |options: &mut StartOptions| options.transport = Transport::Tls;
+        let (mut server, other) = (server(name, tls), server(name, tls));
+        let login = server.store.login().unwrap();
+        let mut sql = sql(&server);
+        let cipher: Option<(String, String)> = sql
+            .query_first("SHOW SESSION STATUS LIKE 'Ssl_cipher'")
+            .unwrap();
+        assert!(
+            cipher.is_some_and(|(_, cipher)| !cipher.is_empty()),
+            "{name}"
+        );
+        let Endpoint::Tls { host, port, .. } = server.store.endpoint() else {
+            panic!("it speaks TLS");
+        };
+        let Endpoint::Tls { ca, .. } = other.store.endpoint() else {
+            panic!("it speaks TLS");
+        };
+        assert!(
+            connect(&Endpoint::Tls { host, port, ca }, &login).is_err(),
+            "{name}"
+        );
+        assert_eq!(server.store.counters().unwrap()["table_rows"], 0);
+    }
+}
+
+#[test]
+fn options_of_the_server_are_as_asked() {
+    let asked = [
+        ("flush", "2"),
+        ("batch", "100"),
+        ("binlog", "on"),
+        ("api_binlog", "on"),
+    ];
+    let mut server = server("mysql", |options| with(options, "mysql", &asked));
+    let settings = server.store.settings().clone();
+    for (name, value) in [
+        ("innodb_flush_log_at_trx_commit", "2"),
+        ("daemon_memcached_r_batch_size", "100"),
+        ("daemon_memcached_w_batch_size", "100"),
+        ("log_bin", "ON"),
+        ("innodb_api_enable_binlog", "ON"),
+    ] {
+        assert_eq!(
+            settings.get(name).map(String::as_str),
+            Some(value),
+            "{name}"
+        );
+    }
+    // A batch that is still open is there already, and the binary log counts as log.
+    let mut cache = door(&server);
+    let count = grew(&mut server, Some("memcached"), &mut || {
+        (0..30).for_each(|i| cache.set(&format!("k{i}"), 0, 0, b"v"));
+    });
+    assert_eq!([Quantity::Items, Quantity::Set].map(&count), [30, 30]);
+    let mut sql = sql(&server);
+    let count = grew(&mut server, None, &mut || {
+        let value = "v".repeat(10_000);
+        let insert = "INSERT INTO demo_test VALUES ('long', ?, 0, 0, 0)";
+        sql.exec_drop(insert, (&value,)).unwrap();
+    });
+    assert!(
+        count(Quantity::LogBytes) > 20_000,
+        "{}",
+        count(Quantity::LogBytes)
+    );
+
+    let manifest = find("mysql").unwrap();
+    let flush: Vec<&str> = manifest
+        .server_option("flush")
+        .unwrap()
+        .values()
+        .unwrap()
+        .collect();
+    assert_eq!(flush, ["0", "1", "2"]);
+    assert!(manifest.server_option("batch").unwrap().values().is_none());
+}
+
+#[test]
+fn the_binary_log_and_batches_are_off_by_default_and_every_commit_is_flushed() {
+    let server = server("mysql", |_| {});
+    let settings = server.store.settings();
+    for (name, value) in [
+        ("innodb_flush_log_at_trx_commit", "1"),
+        ("daemon_memcached_r_batch_size", "1"),
+        ("daemon_memcached_w_batch_size", "1"),
+        ("log_bin", "OFF"),
+        ("innodb_api_enable_binlog", "OFF"),
+        ("innodb_buffer_pool_size", "67108864"),
+    ] {
+        assert_eq!(
+            settings.get(name).map(String::as_str),
+            Some(value),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn what_was_acknowledged_by_either_way_in_is_there_after_a_kill() {
+    let mut server = server("mysql", |_| {});
+    let (mut sql_client, mut cache) = (sql(&server), door(&server));
+    for i in 0..50 {
+        cache.set(&format!("m{i}"), 0, 0, b"v");
+        let insert = "INSERT INTO demo_test VALUES (?, 'v', 0, 0, 0)";
+        sql_client.exec_drop(insert, (format!("s{i}"),)).unwrap();
+    }
+    let (endpoint, doors) = (server.store.endpoint(), server.store.doors());
+    server.store.kill().unwrap();
+    server.store.start_again().unwrap();
+    assert_eq!(
+        (server.store.endpoint(), server.store.doors()),
+        (endpoint, doors)
+    );
+    assert_eq!(server.store.counters().unwrap()["table_rows"], 100);
+    assert_eq!(door(&server).text("m49"), Some((0, b"v".to_vec())));
+    let left: Option<u32> = sql(&server)
+        .query_first("SELECT COUNT(*) FROM demo_test")
+        .unwrap();
+    assert_eq!(left, Some(100));
+}
+
+/// Attaches to the server that the environment names, in a process whose environment is its own.
+#[test]
+#[ignore = "run by the tests of what is attached to"]
+fn attach_as_a_child() {
+    let url = std::env::var("ATTACH_TO").unwrap();
+    let said = match attach(&url, false) {
+        Ok(mut store) => {
+            let rows = store.counters().unwrap()["table_rows"];
+            let keys = ["a", "b'; DROP TABLE demo_test; --", "missing"];
+            let keys = keys.into_iter().map(|key| key.as_bytes().to_vec());
+            let deleted = store.delete_keys(keys).unwrap();
+            let user = store.login().unwrap().user;
+            let killed = store.kill().is_ok();
+            format!("attached: {rows} rows, {deleted} deleted, user {user}, killed {killed}")
+        }
+        Err(problem) => format!("refused: {:?} {problem}", problem.kind),
+    };
+    writeln!(std::io::stdout(), "{said}").unwrap();
+}
+
+fn attach_with(url: &str, password: &str) -> String {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "attach_as_a_child", "--ignored", "--nocapture"]);
+    command
+        .env("ATTACH_TO", url)
+        .env("ROUNDTRIP_MYSQL_PASSWORD", password)
+        .env_remove("ROUNDTRIP_MYSQL_USER")
+        .env_remove("ROUNDTRIP_MYSQL_DATABASE");
+    String::from_utf8(command.output().unwrap().stdout).unwrap()
+}
+
+#[test]
+fn somebody_elses_server_is_read_and_only_keys_of_ones_own_are_deleted() {
+    for name in BOTH {
+        let server = server(name, |_| {});
+        let mut sql = sql(&server);
+        for key in ["a", "b'; DROP TABLE demo_test; --", "foreign"] {
+            let insert = "INSERT INTO demo_test VALUES (?, 'v', 0, 0, 0)";
+            sql.exec_drop(insert, (key,)).unwrap();
+        }
+        // A table that is not ours is not looked at.
+        sql.query_drop("INSERT INTO other VALUES ('a', 'v')")
+            .unwrap();
+        let Endpoint::Tcp { host, port } = server.store.endpoint() else {
+            panic!("it listens on a port");
+        };
+        let login = server.store.login().unwrap();
+        let url = format!("{name}://{}@{host}:{port}/{}", login.user, login.database);
+        let said = attach_with(&url, login.password.reveal());
+        let wanted = "attached: 3 rows, 2 deleted, user roundtrip, killed false";
+        assert!(said.contains(wanted), "{said}");
+        let left: Vec<String> = sql.query("SELECT c1 FROM demo_test").unwrap();
+        assert_eq!(left, ["foreign"]);
+        let left: Option<u32> = sql.query_first("SELECT COUNT(*) FROM other").unwrap();
+        assert_eq!(left, Some(1));
+
+        let said = attach_with(&url, "guess");
+        assert!(
+            said.contains("refused: Refused mysql does not take the user"),
+            "{said}"
+        );
+        assert!(
+            said.contains("ROUNDTRIP_MYSQL_PASSWORD") && !said.contains("guess"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_database_without_the_table_is_told_how_to_make_it() {
+    set_up("mariadb");
+    // A database of its own: that of another manifest's accounts, without the table.
+    let mut manifest = find("mariadb").unwrap().clone();
+    let roundtrip_stores::manifest::Life::Process(process) = &mut manifest.life else {
+        panic!("it is a process");
+    };
+    let accounts = process.accounts.as_mut().unwrap();
+    accounts
+        .sql
+        .push("CREATE DATABASE IF NOT EXISTS empty".to_owned());
+    accounts
+        .sql
+        .push("GRANT ALL ON empty.* TO '{user}'@'%'".to_owned());
+    let dir = PrivateDir::new().unwrap();
+    let mut options = StartOptions::new("/no/self", &dir);
+    options.memory_mb = 64;
+    let store = start(&manifest, &options).unwrap();
+    let Endpoint::Tcp { host, port } = store.endpoint() else {
+        panic!("it listens on a port");
+    };
+    let login = store.login().unwrap();
+    let url = |database| format!("mariadb://roundtrip@{host}:{port}/{database}");
+    let said = attach_with(&url("empty"), login.password.reveal());
+    assert!(
+        said.contains("refused: Missing mysql has no table demo_test"),
+        "{said}"
+    );
+    assert!(
+        said.contains("CREATE TABLE demo_test (c1 VARCHAR(250) PRIMARY KEY"),
+        "{said}"
+    );
+    let said = attach_with(&url("nowhere"), login.password.reveal());
+    assert!(
+        said.contains("refused:") && !said.contains("attached"),
+        "{said}"
+    );
+}
