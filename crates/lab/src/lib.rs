@@ -4,6 +4,7 @@
 //! look is `report`'s; the lab neither prints nor exits.
 
 pub mod bench;
+mod beside;
 mod beside_floor;
 pub mod calibrate;
 mod carrying;

@@ -140,7 +140,8 @@ impl Planner<'_> {
         let keyspace = keys_of(self.work, phase);
         let ttl_s = phase.ttl_s.unwrap_or(0);
         let cold_first = COLD_FIRST + number * COLD_STRETCH;
-        if phase.op.needs_data() && self.in_store < keyspace {
+        let needs_data = phase.op.needs_data() || phase.beside.is_some();
+        if needs_data && self.in_store < keyspace {
             self.prepare(
                 Target::Store,
                 self.in_store,
@@ -229,11 +230,12 @@ impl Planner<'_> {
             Op::Get
             | Op::GetMany
             | Op::Join
+            | Op::SetSeen
             | Op::ReadAside
             | Op::Scan
             | Op::ReadModifyWrite
             | Op::Mix => (0, keys_of(self.work, phase)),
-            Op::Set | Op::Insert | Op::SetSeen => own,
+            Op::Set | Op::Insert => own,
             Op::Delete | Op::Incr => {
                 self.prepare(Target::Store, WARMUP_FIRST, phase.warmup, ttl_s);
                 own
@@ -251,7 +253,7 @@ impl Planner<'_> {
         let expires = phase.ttl_s.is_some_and(|ttl_s| ttl_s < SHORT_TTL_S);
         let keyspace = stream.keyspace;
         match phase.op {
-            Op::Set | Op::SetSeen if self.work.keys.distribution == Distribution::Sequential => {
+            Op::Set if self.work.keys.distribution == Distribution::Sequential => {
                 let reached = phase.count.min(keyspace);
                 let new_keys = reached.saturating_sub(self.in_store);
                 let certain = !self.may_hold_more && !expires;
@@ -259,7 +261,7 @@ impl Planner<'_> {
                 self.may_hold_more &= self.in_store < keyspace;
                 certain.then_some(new_keys)
             }
-            Op::Set | Op::SetSeen => {
+            Op::Set => {
                 self.may_hold_more = true;
                 None
             }
@@ -271,6 +273,12 @@ impl Planner<'_> {
                 None
             }
             Op::ReadModifyWrite if phase.add != 0 => {
+                self.in_store = 0;
+                self.may_hold_more = true;
+                Some(0)
+            }
+            // Each set wrote a value that nothing had before.
+            Op::SetSeen => {
                 self.in_store = 0;
                 self.may_hold_more = true;
                 Some(0)

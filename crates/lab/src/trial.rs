@@ -9,10 +9,11 @@ use crate::placement::Cpus;
 use crate::plan::TrialPlan;
 use crate::reconcile::{Account, Expected, in_its_words, objection};
 use crate::steps::{self, Step};
-use crate::{terms, watch};
+use crate::{beside, terms, watch};
 use roundtrip_model::contract::{Target, outcome};
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity, Witness};
 use roundtrip_model::stream::Stream;
+use roundtrip_model::workload::Beside;
 use roundtrip_model::{Kind, Path, Problem, Result, Warning, WarningKind};
 use roundtrip_stores::Store;
 use std::time::Instant;
@@ -151,7 +152,14 @@ fn run_steps(
                     new_keys,
                     transactions: transactions(path, &record),
                 };
-                judge(&record, &expected, path, trial, bench);
+                judge(
+                    &record,
+                    &expected,
+                    (path, phase.beside.as_ref()),
+                    trial,
+                    bench,
+                );
+                judge_beside(&record, trial);
                 judge_pace(&record, trial)?;
                 note_evictions(&record, trial);
                 note_gaps(&record, trial);
@@ -191,19 +199,32 @@ fn prepare(
 fn judge(
     record: &PhaseRecord,
     expected: &Expected,
-    path: &Path,
+    (path, asked): (&Path, Option<&Beside>),
     trial: &mut TrialRecord,
     bench: &Bench<'_>,
 ) {
     let empty = Witness::default();
     let names = |store: &str| bench.witness_names(store, path);
     let (of_store, of_cache) = (names(&path.store), path.cache.as_deref().map(names));
+    let alone = record.beside.as_ref().zip(asked).map(|(done, asked)| {
+        let witness = record.witness.get(phase::STORE).cloned();
+        let counted = bench.witness_names(&path.store, &beside::client_of(asked, path));
+        beside::without(
+            done,
+            &counted,
+            witness.unwrap_or_default(),
+            of_store.clone(),
+        )
+    });
     let account = |store, role, names| Account {
         store,
         witness: record.witness.get(role).unwrap_or(&empty),
         names,
     };
-    let store = account(path.store.as_str(), phase::STORE, &of_store);
+    let mut store = account(path.store.as_str(), phase::STORE, &of_store);
+    if let Some((witness, names)) = &alone {
+        (store.witness, store.names) = (witness, names);
+    }
     let cache = path.cache.as_deref().zip(of_cache.as_ref());
     let cache = cache.map(|(name, names)| account(name, phase::CACHE, names));
     if let Some(reason) = objection(record, expected, &store, cache.as_ref()) {
@@ -235,6 +256,23 @@ fn judge_pace(record: &PhaseRecord, trial: &mut TrialRecord) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Voids the trial where what went on beside a phase failed; says where it ended too soon.
+fn judge_beside(record: &PhaseRecord, trial: &mut TrialRecord) {
+    let Some(beside) = &record.beside else {
+        return;
+    };
+    if let Some(reason) = beside::objection(beside, &record.name) {
+        make_void(trial, reason);
+    } else if !beside.outlasted {
+        let detail = format!(
+            "the {} `{}` of {} beside `{}` were done before it was",
+            beside.ops, beside.op, beside.client, record.name
+        );
+        let warning = Warning::new(WarningKind::BesideEnded, &trial.variant, detail);
+        trial.warnings.push(warning);
+    }
 }
 
 /// An op that failed in a gap voids the trial anyway; one that only waited makes the figures

@@ -2,6 +2,7 @@
 //! (versions, settings) goes into the run's environment.
 
 use crate::bench::{Addresses, client_path};
+use crate::beside;
 use crate::carrying::{self, Carrying};
 use crate::pace;
 use roundtrip_model::contract::{ClientInfo, Described};
@@ -71,6 +72,11 @@ fn can_be_carried(
     has_room(path, carrying, addresses)?;
     let phases = experiment.workload.phases.iter();
     for phase in phases.filter(|phase| phase.concerns(&variant.name)) {
+        if let Some(beside) = &phase.beside {
+            beside::fits(phase)?;
+            let other = beside::client_of(beside, path);
+            host.client_for(&client_path(&other), &[beside.op])?;
+        }
         carrying::can_pace(path, phase, &client, carrying)?;
         pace::lasts(&phase.pace, phase.count)?;
     }

@@ -74,7 +74,7 @@ impl Op {
 
     /// Whether the op needs its keys to be there already.
     pub fn needs_data(self) -> bool {
-        !matches!(self, Op::Set | Op::Insert | Op::SetSeen)
+        !matches!(self, Op::Set | Op::Insert)
     }
 
     /// Whether an operation of it may have several keys.

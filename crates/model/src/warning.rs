@@ -54,6 +54,8 @@ pub enum WarningKind {
     UnequalTerms,
     /// The server could not keep up with the rate that was asked for.
     RateNotHeld,
+    /// What went on beside a phase ended before it.
+    BesideEnded,
     /// A connection was lost during a phase, and came back.
     ConnectionLost,
     /// Trials were voided.
@@ -121,6 +123,9 @@ impl WarningKind {
             WarningKind::UnequalTerms => "Do not read the ratio as one of equal work.",
             WarningKind::RateNotHeld => {
                 "Read the response times as those of an overloaded server, or ask for a lower rate."
+            }
+            WarningKind::BesideEnded => {
+                "Raise the count of what goes on beside, so that all of the phase has it."
             }
             WarningKind::ConnectionLost => "Look at the server's log; the gap is in the figures.",
             WarningKind::VoidTrials => "See the reasons with `roundtrip show`; run again.",

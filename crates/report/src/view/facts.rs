@@ -2,8 +2,9 @@
 
 use super::Fact;
 use crate::Document;
-use crate::number::{UNKNOWN, bytes, count, duration, moment, nanos, percent, things};
+use crate::number::{UNKNOWN, bytes, count, duration, figure, moment, nanos, percent, things};
 use crate::text::{Sentence, clean};
+use roundtrip_model::Metric;
 use roundtrip_model::contract::Redirects;
 use roundtrip_model::experiment::faults::Faults;
 use roundtrip_model::record::{EndReason, RunState};
@@ -97,6 +98,10 @@ fn work(document: &Document) -> Vec<Fact> {
         .iter()
         .map(|p| fact(format!("phase {}", p.name), phase(p)))
         .collect();
+    facts.extend(workload.phases.iter().filter_map(|p| {
+        let words = beside(document, p)?;
+        Some(fact(format!("beside phase {}", p.name), words))
+    }));
     facts.push(fact("keys", keys(workload)));
     facts.push(fact("values", values(workload)));
     facts.push(fact("latencies", latencies(workload)));
@@ -175,6 +180,29 @@ fn phase(phase: &Phase) -> String {
         text.push_str(&format!(", only by {}", phase.only.join(", ")));
     }
     text
+}
+
+/// What went on beside a phase, and how fast: the median of the trials that count.
+fn beside(document: &Document, phase: &Phase) -> Option<String> {
+    let beside = phase.beside.as_ref()?;
+    let done = document.trials.iter().filter(|trial| trial.is_valid());
+    let done = done.filter_map(|trial| trial.phase(&phase.name)?.beside.as_ref());
+    let mut rates: Vec<f64> = done
+        .filter(|record| record.wall_ns > 0)
+        .map(|record| record.ops as f64 * 1e9 / record.wall_ns as f64)
+        .collect();
+    rates.sort_by(f64::total_cmp);
+    let rate = rates.get(rates.len() / 2);
+    let rate = rate.map_or(UNKNOWN.to_owned(), |rate| figure(Metric::OpsPerS, *rate));
+    let options: Vec<String> = beside
+        .options
+        .iter()
+        .map(|(k, v)| format!("{k}={v}"))
+        .collect();
+    let client = [beside.client.clone(), options.join("&")];
+    let client: Vec<String> = client.into_iter().filter(|part| !part.is_empty()).collect();
+    let (count, op, client) = (count(beside.count), beside.op, client.join("?"));
+    Some(format!("{count} x {op} by {client}, {rate} in the median"))
 }
 
 fn keys(workload: &Workload) -> String {
