@@ -19,6 +19,7 @@ const AFTER_HELP: &str = "\
 Start here:
   roundtrip run quickstart             nothing to install: SQLite, a cache over TCP, both
   roundtrip doctor                     what is installed, and the command for what is not
+  roundtrip setup mysql                bring a MySQL with its memcached plugin, for its study
   roundtrip calibrate                  what this machine can tell apart, in a minute
   roundtrip run php-memcached          two PHP extensions on one real memcached
   roundtrip compare php/memcache php/memcached --store memcached --op get --count 100000
@@ -65,6 +66,8 @@ pub enum Command {
     Import(ImportArgs),
     /// Say what is installed, and the one command for what is not
     Doctor(FormatArgs),
+    /// Bring what a store needs and no package has; without a name, list what there is
+    Setup(SetupArgs),
     /// Say what this machine's measurements are worth, in a minute
     Calibrate(CalibrateArgs),
     /// List stores, clients or experiments
@@ -104,12 +107,26 @@ pub struct FidelityArgs {
 /// `inspect`
 #[derive(Args)]
 #[command(after_help = "\
+Each view says what is wrong, what it means, and what to do. It reads and never writes.
+
+What the views show:
+  display   memcached: the slab classes; Redis and MySQL: the few numbers that matter
+  stats     these numbers and everything that the server counts, by name
+  dump      memcached: every item; for Redis there is `redis-cli --rdb`, for MySQL `mysqldump`
+
+Counts and rates are averages over the server's life; --interval 10s looks twice and tells what
+happens now. Passwords come from the environment: ROUNDTRIP_REDIS_PASSWORD, ROUNDTRIP_MYSQL_USER,
+ROUNDTRIP_MYSQL_PASSWORD. For MySQL any user that can connect will do: CREATE USER 'look'@'localhost'.
+
 Examples:
   roundtrip inspect memcached://127.0.0.1:11211 stats
-  roundtrip inspect memcached://127.0.0.1:11211 display
-  roundtrip inspect memcached://127.0.0.1:11211 dump > items.txt")]
+  roundtrip inspect memcached://127.0.0.1:11211 dump > items.txt
+  roundtrip inspect redis://127.0.0.1:6379 display --interval 10s
+  roundtrip inspect mysql://look@127.0.0.1:3306 display
+  roundtrip inspect mysql://look@/run/mysqld/mysqld.sock stats --format json")]
 pub struct InspectArgs {
-    /// The server: memcached://HOST:PORT, or memcached:///PATH/OF/SOCKET
+    /// The server: memcached://HOST:PORT, redis://HOST:PORT, mysql://USER@HOST:PORT; or a socket,
+    /// as in redis:///PATH/OF/SOCKET
     pub address: String,
     /// What to look at
     #[arg(value_enum, default_value = "stats")]
@@ -128,11 +145,11 @@ pub struct InspectArgs {
 /// What to look at in a server.
 #[derive(Clone, Copy, PartialEq, ValueEnum)]
 pub enum View {
-    /// The slab classes
+    /// The slab classes, or the few numbers that matter
     Display,
     /// The statistics and what they mean
     Stats,
-    /// Every item as a re-loadable `add`
+    /// Every item of a memcached as a re-loadable `add`
     Dump,
 }
 
@@ -149,6 +166,37 @@ pub enum TextOrJson {
 #[derive(Args)]
 pub struct FormatArgs {
     /// terminal or json
+    #[arg(long, default_value = "terminal", value_enum)]
+    pub format: TextOrJson,
+}
+
+/// `setup`
+#[derive(Args)]
+#[command(after_help = "\
+It says first what it will bring, how large and where to. The archive comes through Maven (`mvn`),
+into Maven's own cache and with Maven's own mirrors and proxies; its SHA-256 is checked; what is
+needed of it is unpacked under $ROUNDTRIP_CACHE (or $XDG_CACHE_HOME/roundtrip, or
+~/.cache/roundtrip); and the program is tried. Ctrl-C stops it at any time: nothing half done is
+taken for whole, and the next call goes on. What was set up already is left as it is.
+
+Examples:
+  roundtrip setup                      what can be set up, and what is
+  roundtrip setup mysql --dry-run      what would be brought
+  roundtrip setup mysql
+  roundtrip setup mysql --again        anew, and a corrupted archive too")]
+pub struct SetupArgs {
+    /// What to set up
+    pub name: Option<String>,
+    /// Say what would be brought, and bring nothing
+    #[arg(long, requires = "name")]
+    pub dry_run: bool,
+    /// Unpack anew what is set up already; bring a corrupted archive again
+    #[arg(long, requires = "name")]
+    pub again: bool,
+    /// Show no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// terminal or json, for the list
     #[arg(long, default_value = "terminal", value_enum)]
     pub format: TextOrJson,
 }

@@ -1,7 +1,7 @@
 //! A store that somebody else runs. It is never started, stopped, flushed or emptied; an address
 //! that is not loopback must be allowed explicitly.
 
-use crate::manifest::{Attach, Manifest, Protocol, registry};
+use crate::manifest::{Attach, Manifest, registry};
 use crate::store::Store;
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::path::MAX_TEXT;
@@ -19,33 +19,24 @@ pub fn attach(url: &str, allow_remote: bool) -> Result<Store> {
     Store::attached(manifest, endpoint, login)
 }
 
-/// Where an address of a memcached leads, under the same rules as [`attach`], without connecting:
-/// for [`crate::inspect`], which looks into nothing else.
-pub fn locate(url: &str, allow_remote: bool) -> Result<Endpoint> {
-    let (manifest, endpoint) = resolve(url, allow_remote)?;
-    if manifest.protocol != Protocol::Memcached {
-        let what = format!(
-            "`inspect` does not look into {}, only into memcached",
-            manifest.name
-        );
-        let step = "ask the server itself, as with `redis-cli INFO`";
-        return Err(Problem::new(Kind::Usage, what).next(step));
-    }
-    Ok(endpoint)
-}
-
 fn resolve(url: &str, allow_remote: bool) -> Result<(&'static Manifest, Endpoint)> {
     let (manifest, attach, rest) = split(url)?;
+    reach(attach, rest, allow_remote).map(|endpoint| (manifest, endpoint))
+}
+
+/// Where that which stands behind `://` leads.
+pub(crate) fn reach(attach: &Attach, rest: &str, allow_remote: bool) -> Result<Endpoint> {
     if rest.starts_with('/') {
         let path = rest.to_owned();
-        return Ok((manifest, Endpoint::Unix { path }));
+        return Ok(Endpoint::Unix { path });
     }
     let (host, port) = host_and_port(rest, attach)?;
+    let url = format!("{}://{rest}", attach.scheme);
     let addresses: Vec<SocketAddr> = (host, port)
         .to_socket_addrs()
         .map_err(|e| {
             Problem::new(Kind::Missing, format!("`{host}` leads nowhere: {e}"))
-                .at(url)
+                .at(&url)
                 .next("look at the spelling of the host")
         })?
         .collect();
@@ -60,11 +51,10 @@ fn resolve(url: &str, allow_remote: bool) -> Result<(&'static Manifest, Endpoint
         return Err(Problem::new(Kind::Missing, format!("`{host}` leads nowhere")).at(url));
     };
     // The address and not the name: every client must reach the server whose counters are read.
-    let endpoint = Endpoint::Tcp {
+    Ok(Endpoint::Tcp {
         host: address.ip().to_string(),
         port,
-    };
-    Ok((manifest, endpoint))
+    })
 }
 
 fn split(url: &str) -> Result<(&'static Manifest, &'static Attach, &str)> {
@@ -132,14 +122,17 @@ mod tests {
         }
     }
 
+    fn locate(url: &str, allow_remote: bool) -> Result<Endpoint> {
+        resolve(url, allow_remote).map(|(_, endpoint)| endpoint)
+    }
+
     #[test]
     fn addresses_lead_where_they_say() {
         let at = |url| locate(url, false).unwrap();
-        let of = |url| resolve(url, false).unwrap().1;
         assert_eq!(at("memcached://127.0.0.1:1234"), tcp("127.0.0.1", 1234));
         assert_eq!(at("memcached://127.0.0.1"), tcp("127.0.0.1", 11211));
         assert_eq!(at("memcached://[::1]:1234"), tcp("::1", 1234));
-        assert_eq!(of("redis://127.0.0.1"), tcp("127.0.0.1", 6379));
+        assert_eq!(at("redis://127.0.0.1"), tcp("127.0.0.1", 6379));
         let path = "/run/m.sock".to_owned();
         assert_eq!(at("memcached:///run/m.sock"), Endpoint::Unix { path });
     }

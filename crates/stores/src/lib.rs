@@ -1,5 +1,5 @@
 //! A store's life: find, start on a free loopback port, ready, witness counters, reset, stop. And
-//! a look into a memcached that is there ([`inspect`]).
+//! a look into a server that is there ([`inspect`]).
 //!
 //! What differs between stores stands in `stores/NAME/store.toml` ([`manifest`]); Rust is needed
 //! only for a protocol that no probe speaks yet ([`probe`]). Nothing here measures, prints, or
@@ -20,11 +20,12 @@ mod probe;
 mod program;
 mod ready;
 mod sampler;
+pub mod setup;
 mod start;
 mod store;
 mod template;
 
-pub use attach::{attach, locate};
+pub use attach::attach;
 pub use manifest::{Manifest, Quantity, find, registry};
 pub use options::{StartOptions, Transport};
 pub use program::{Installed, doctor};

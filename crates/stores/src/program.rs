@@ -48,17 +48,20 @@ pub fn doctor(manifest: &Manifest, self_exe: &Path) -> Installed {
         Life::Process(process) => &process.program,
     };
     let found = look_for(manifest, program, self_exe);
+    let version = match program.version() {
+        None => Some(env!("CARGO_PKG_VERSION").to_owned()),
+        Some(_) => found
+            .as_deref()
+            .and_then(|path| told_version(program, path)),
+    };
     Installed {
-        version: match program.version() {
-            None => Some(env!("CARGO_PKG_VERSION").to_owned()),
-            Some(_) => found
-                .as_deref()
-                .and_then(|path| told_version(program, path)),
+        install: match (&found, &version, artifact::of(manifest)) {
+            (None, ..) => manifest.install().map(str::to_owned),
+            // It is unpacked and does not start: the system misses what it needs.
+            (Some(_), None, Some(wanted)) => Some(wanted.install_packages()),
+            _ => None,
         },
-        install: manifest
-            .install()
-            .filter(|_| found.is_none())
-            .map(str::to_owned),
+        version,
         program: found,
     }
 }
@@ -189,6 +192,12 @@ fn is_executable(file: &Path) -> bool {
 }
 
 fn version(program: &Path, args: &[String], said_then: &str) -> Option<String> {
+    extract(&output(program, args)?, said_then)
+}
+
+/// What a program says when it is called so, on either of its outputs; `None` where it cannot be
+/// started or does not end.
+pub fn output(program: &Path, args: &[String]) -> Option<String> {
     // A file and not a pipe: what it leaves running cannot keep us waiting.
     let mut output: File = tempfile::tempfile().ok()?;
     let mut command = Command::new(program);
@@ -203,12 +212,12 @@ fn version(program: &Path, args: &[String], said_then: &str) -> Option<String> {
     let mut said = Vec::new();
     let limited = output.take(MAX_VERSION_OUTPUT_BYTES);
     { limited }.read_to_end(&mut said).ok()?;
-    extract(&String::from_utf8_lossy(&said), said_then)
+    Some(String::from_utf8_lossy(&said).into_owned())
 }
 
 /// What stands in `text` where the pattern has `{version}`: up to a blank, or to what follows in
 /// the pattern.
-fn extract(text: &str, pattern: &str) -> Option<String> {
+pub fn extract(text: &str, pattern: &str) -> Option<String> {
     let (before, after) = pattern.split_once("{version}")?;
     let rest = &text[text.find(before)? + before.len()..];
     let word = rest.split_whitespace().next()?;

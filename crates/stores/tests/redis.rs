@@ -4,7 +4,6 @@
 mod common;
 
 use common::{Server, store_with, tell, unix};
-use roundtrip_model::Kind;
 use roundtrip_model::contract::Endpoint;
 use roundtrip_stores::{Quantity, StartOptions, Transport, attach};
 use std::io::Write;
@@ -189,11 +188,4 @@ fn a_password_comes_from_the_environment_and_is_never_shown() {
         wrong.contains("does not take the password") && !wrong.contains("guess"),
         "{wrong}"
     );
-}
-
-#[test]
-fn inspect_says_that_it_looks_into_memcached_only() {
-    let problem = roundtrip_stores::locate("redis://127.0.0.1:1", false).unwrap_err();
-    assert_eq!(problem.kind, Kind::Usage);
-    assert!(problem.what.contains("only into memcached"), "{problem}");
 }

@@ -13,9 +13,11 @@ use Throwable;
  */
 final class Tally
 {
-    private const RIGHT = ['get' => 'hit', 'get_many' => 'hit', 'join' => 'hit', 'set' => 'stored', 'insert' => 'stored',
+    private const RIGHT = ['get' => 'hit', 'get_many' => 'hit', 'join' => 'hit',
+        'set' => 'stored', 'insert' => 'stored',
         'read_modify_write' => 'stored', 'delete' => 'done', 'incr' => 'done'];
-    private const ABSENT = ['get' => 'miss', 'get_many' => 'miss', 'join' => 'miss', 'read_modify_write' => 'not_found',
+    private const ABSENT = ['get' => 'miss', 'get_many' => 'miss', 'join' => 'miss',
+        'read_modify_write' => 'not_found',
         'delete' => 'not_found', 'incr' => 'not_found'];
     /** In a mix only reads miss. */
     private const MISSES = 'get';

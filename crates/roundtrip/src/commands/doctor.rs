@@ -40,10 +40,10 @@ pub fn details(parts: &[Part], format: TextOrJson) -> Result<()> {
         return output::json(&parts);
     }
     let item = |part: &Part| {
-        let state = part
-            .version
-            .as_deref()
-            .unwrap_or("not installed: see `roundtrip doctor`");
+        let state = match (&part.missing, &part.version) {
+            (Some(missing), _) => format!("not there; get it with: {missing}"),
+            (None, version) => version.clone().unwrap_or_default(),
+        };
         (format!("{}  {state}", part.name), part.details.clone())
     };
     let items: Vec<_> = parts.iter().map(item).collect();

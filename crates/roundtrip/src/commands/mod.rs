@@ -16,6 +16,7 @@ mod report;
 mod resume;
 mod run;
 mod runs;
+mod setup;
 mod show;
 mod transfer;
 
@@ -39,6 +40,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Export(args) => transfer::export(&args),
         Command::Import(args) => transfer::import(&args),
         Command::Doctor(args) => doctor::run(&args),
+        Command::Setup(args) => setup::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::List(args) => list::run(&args),
         Command::Completions(args) => completions::run(&args),

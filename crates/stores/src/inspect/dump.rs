@@ -2,8 +2,8 @@
 //! another reads the values, some keys at a time: memory does not grow with the number of items.
 
 use super::connect;
+use super::figures::number;
 use super::item::{Item, Listed, write_add, write_json};
-use super::stats::number;
 use crate::probe::link::{MAX_BATCH_BYTES, or_next};
 use crate::probe::memcached::Connection;
 use roundtrip_model::contract::Endpoint;

@@ -1,14 +1,8 @@
 //! What is wrong with a server, in sentences: what was counted, and what to do.
 
+use super::figures::{ENOUGH_READS, LOW_HIT_RATIO, NEARLY_FULL, Statistics, number};
 use super::slabs::SlabTable;
-use super::stats::{Meaning, Statistics, Window, number};
-
-/// Below this share of hits a cache is worth a look.
-const LOW_HIT_RATIO: f64 = 0.8;
-/// With fewer reads a share of hits says nothing: a cache begins empty.
-const ENOUGH_GETS: u64 = 1000;
-/// Above this share of its limit a server will soon throw items away.
-const NEARLY_FULL: f64 = 0.9;
+use super::stats::Meaning;
 
 /// A sentence for everything that is wrong.
 pub fn findings(meaning: &Meaning, statistics: &Statistics, slabs: &SlabTable) -> Vec<String> {
@@ -46,10 +40,7 @@ fn evictions(meaning: &Meaning) -> Option<String> {
     let rate = meaning
         .evictions_per_s
         .map_or(String::new(), |rate| format!(" ({rate:.1} a second)"));
-    let when = match meaning.window {
-        Window::Uptime { .. } => "since it started",
-        Window::Interval { .. } => "while it was watched",
-    };
+    let when = meaning.window.in_words();
     Some(format!(
         "It threw {evicted} items away before their time {when}{rate}: it has too little memory \
          (raise -m), or holds what is never read."
@@ -57,7 +48,7 @@ fn evictions(meaning: &Meaning) -> Option<String> {
 }
 
 fn hit_ratio(meaning: &Meaning) -> Option<String> {
-    let gets = meaning.gets.filter(|gets| *gets >= ENOUGH_GETS)?;
+    let gets = meaning.gets.filter(|gets| *gets >= ENOUGH_READS)?;
     let ratio = meaning.hit_ratio.filter(|ratio| *ratio < LOW_HIT_RATIO)?;
     Some(format!(
         "Only {:.1}% of {gets} reads found their key: look at the time to live of the keys, at \

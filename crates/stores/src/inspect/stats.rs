@@ -1,16 +1,12 @@
 //! A server's statistics, and what they mean.
 
+use super::figures::{Looks, Statistics, Window, as_numbers, grew, number, ratio};
 use super::slabs::{self, SlabTable};
 use super::{connect, findings};
 use roundtrip_model::Result;
 use roundtrip_model::contract::Endpoint;
-use serde::{Serialize, Serializer};
-use std::collections::BTreeMap;
-use std::thread::sleep;
-use std::time::{Duration, Instant};
-
-/// Statistics by name, as the server tells them.
-pub type Statistics = BTreeMap<String, String>;
+use serde::Serialize;
+use std::time::Duration;
 
 /// All statistics of a server, and what they mean.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -24,43 +20,6 @@ pub struct ServerStats {
     /// All statistics, by name. Numbers are numbers in JSON.
     #[serde(serialize_with = "as_numbers")]
     pub statistics: Statistics,
-}
-
-fn as_numbers<S: Serializer>(
-    statistics: &Statistics,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.collect_map(statistics.iter().map(|(name, text)| {
-        let number = text
-            .parse::<serde_json::Number>()
-            .map(serde_json::Value::Number);
-        (name, number.unwrap_or_else(|_| text.as_str().into()))
-    }))
-}
-
-/// Over which time the rates are.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case", tag = "over")]
-pub enum Window {
-    /// Since the server started.
-    Uptime {
-        /// How long ago that was.
-        seconds: f64,
-    },
-    /// Between two looks.
-    Interval {
-        /// How far they were apart.
-        seconds: f64,
-    },
-}
-
-impl Window {
-    /// Its length.
-    pub fn seconds(self) -> f64 {
-        match self {
-            Window::Uptime { seconds } | Window::Interval { seconds } => seconds,
-        }
-    }
 }
 
 /// What the statistics mean. `None` where the server does not tell, and for a ratio of nothing.
@@ -96,30 +55,14 @@ pub struct Meaning {
 /// rates between the two.
 pub fn stats(address: &Endpoint, interval: Option<Duration>) -> Result<ServerStats> {
     let mut connection = connect(address)?;
-    let before = match interval {
-        Some(interval) => {
-            let first = (connection.stats("")?, Instant::now());
-            sleep(interval);
-            Some(first)
-        }
-        None => None,
-    };
-    let statistics = connection.stats("")?;
-    let window = match &before {
-        Some((_, at)) => Window::Interval {
-            seconds: at.elapsed().as_secs_f64(),
-        },
-        None => Window::Uptime {
-            seconds: number(&statistics, "uptime").unwrap_or(0) as f64,
-        },
-    };
+    let looks = Looks::take(interval, "uptime", || connection.stats(""))?;
     let slabs = slabs::read(&mut connection)?;
-    let before = before.map(|(first, _)| first);
-    Ok(explain(statistics, before.as_ref(), window, &slabs))
-}
-
-pub(super) fn number(statistics: &Statistics, name: &str) -> Option<u64> {
-    statistics.get(name)?.parse().ok()
+    Ok(explain(
+        looks.now,
+        looks.before.as_ref(),
+        looks.window,
+        &slabs,
+    ))
 }
 
 fn explain(
@@ -139,15 +82,7 @@ fn explain(
 
 fn meaning(now: &Statistics, before: Option<&Statistics>, window: Window) -> Meaning {
     let number = |name| number(now, name);
-    // A counter that fell was reset in between: how much it grew is not known.
-    let grew = |name| match before {
-        None => number(name),
-        Some(before) => number(name)?.checked_sub(self::number(before, name)?),
-    };
-    let ratio = |part: Option<u64>, whole: Option<u64>| match (part?, whole?) {
-        (_, 0) => None,
-        (part, whole) => Some(part as f64 / whole as f64),
-    };
+    let grew = |name| grew(now, before, name);
     let gets = grew("get_hits").zip(grew("get_misses"));
     let gets = gets.map(|(hits, misses)| hits.saturating_add(misses));
     let evictions = grew("evictions");

@@ -1,7 +1,8 @@
 //! Slab table and statistics as text of at most 80 columns, in memcached-tool's columns. Pure.
 
+use super::figures::{Look, Statistics, Window};
 use super::slabs::{SlabClass, SlabTable};
-use super::stats::{Meaning, ServerStats, Window};
+use super::stats::{Meaning, ServerStats};
 use std::fmt::Write;
 
 const COLUMNS: usize = 80;
@@ -36,35 +37,89 @@ fn slab(class: &SlabClass) -> String {
 
 /// The statistics: what they mean, what is wrong, and all of them.
 pub fn stats(stats: &ServerStats) -> String {
-    let mut text = meaning(&stats.meaning);
-    if !stats.findings.is_empty() {
-        text.push_str("\nWhat is wrong\n");
+    let mut text = rows(&meaning(&stats.meaning));
+    push_sentences(&mut text, &stats.findings, &stats.notes);
+    push_statistics(&mut text, &stats.statistics);
+    text
+}
+
+/// A look into a server of another kind: the few numbers, what is wrong, and all where it has them.
+pub fn look<M: Told>(look: &Look<M>) -> String {
+    let mut text = rows(&look.meaning.rows());
+    for (title, lines) in look.meaning.tables() {
+        let _ = writeln!(text, "\n{title}");
+        for line in lines {
+            let _ = writeln!(text, "  {line}");
+        }
     }
-    for finding in &stats.findings {
-        text.push_str(&wrapped(finding));
-    }
-    for note in &stats.notes {
-        text.push_str("\nTo know\n");
-        text.push_str(&wrapped(note));
-    }
-    text.push_str("\nAll statistics\n");
-    for (name, value) in &stats.statistics {
-        let _ = writeln!(text, "{name:>32} {value:>16}");
+    push_sentences(&mut text, &look.findings, &look.notes);
+    if !look.statistics.is_empty() {
+        push_statistics(&mut text, &look.statistics);
     }
     text
 }
 
-fn meaning(meaning: &Meaning) -> String {
-    let known = |text: Option<String>| text.unwrap_or(UNKNOWN.to_owned());
-    let of = |part: Option<String>, whole: Option<String>| {
-        part.map(|part| whole.map_or(part.clone(), |whole| format!("{part} of {whole}")))
-    };
-    let percent = |ratio: Option<f64>| ratio.map(|ratio| format!("{:.1}%", ratio * 100.0));
-    let count = |n: Option<u64>| n.map(|n| n.to_string());
-    let window = match meaning.window {
+/// What a look means, as rows for a screen.
+pub trait Told {
+    /// Name and value of each.
+    fn rows(&self) -> Vec<(&'static str, String)>;
+
+    /// What is told line by line, each part under its title.
+    fn tables(&self) -> Vec<(&'static str, Vec<String>)>;
+}
+
+fn rows(rows: &[(&'static str, String)]) -> String {
+    let mut text = String::new();
+    for (name, value) in rows {
+        let _ = writeln!(text, "{name:>20}  {value}");
+    }
+    text
+}
+
+fn push_sentences(text: &mut String, findings: &[String], notes: &[String]) {
+    for (title, sentences) in [("What is wrong", findings), ("To know", notes)] {
+        if !sentences.is_empty() {
+            let _ = writeln!(text, "\n{title}");
+        }
+        for sentence in sentences {
+            text.push_str(&wrapped(sentence));
+        }
+    }
+}
+
+fn push_statistics(text: &mut String, statistics: &Statistics) {
+    text.push_str("\nAll statistics\n");
+    for (name, value) in statistics {
+        let _ = writeln!(text, "{name:>32} {value:>16}");
+    }
+}
+
+/// What is not known is a dash.
+pub(super) fn known(text: Option<String>) -> String {
+    text.unwrap_or(UNKNOWN.to_owned())
+}
+
+/// A part, of a whole where that is known.
+pub(super) fn of(part: Option<String>, whole: Option<String>) -> Option<String> {
+    part.map(|part| whole.map_or(part.clone(), |whole| format!("{part} of {whole}")))
+}
+
+pub(super) fn percent(ratio: Option<f64>) -> Option<String> {
+    ratio.map(|ratio| format!("{:.1}%", ratio * 100.0))
+}
+
+pub(super) fn count(n: Option<u64>) -> Option<String> {
+    n.map(|n| n.to_string())
+}
+
+pub(super) fn window(window: Window) -> String {
+    match window {
         Window::Uptime { seconds } => format!("the {seconds:.0} s since it started"),
         Window::Interval { seconds } => format!("the last {seconds:.1} s"),
-    };
+    }
+}
+
+fn meaning(meaning: &Meaning) -> Vec<(&'static str, String)> {
     let memory = of(
         meaning.memory_used_bytes.map(size),
         meaning.memory_limit_bytes.map(size),
@@ -73,9 +128,9 @@ fn meaning(meaning: &Meaning) -> String {
         Some(percent) => format!("{m} ({percent})"),
         None => m,
     });
-    let rows = [
+    vec![
         ("version", known(meaning.version.clone())),
-        ("over", window),
+        ("over", window(meaning.window)),
         (
             "hit ratio",
             known(of(
@@ -97,16 +152,11 @@ fn meaning(meaning: &Meaning) -> String {
                 count(meaning.max_connections),
             )),
         ),
-    ];
-    let mut text = String::new();
-    for (name, value) in rows {
-        let _ = writeln!(text, "{name:>20}  {value}");
-    }
-    text
+    ]
 }
 
 /// A size as memcached-tool writes it, and on to larger units.
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     let mut amount = bytes as f64;
     if bytes < 1024 {
         return format!("{bytes}B");

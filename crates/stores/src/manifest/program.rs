@@ -61,6 +61,11 @@ impl Artifact {
         self.coordinate.split(':').nth(2).unwrap_or_default()
     }
 
+    /// The command that installs the packages it needs.
+    pub fn install_packages(&self) -> String {
+        format!("sudo apt-get install -y {}", self.packages.join(" "))
+    }
+
     fn check(&self) -> Result<(), String> {
         let is_hex = |c: char| c.is_ascii_digit() || ('a'..='f').contains(&c);
         let inside = |path: &str| !path.starts_with('/') && !path.split('/').any(|p| p == "..");

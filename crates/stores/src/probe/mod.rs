@@ -4,7 +4,7 @@ mod doors;
 pub mod link;
 pub mod memcached;
 pub mod mysql;
-mod redis;
+pub mod redis;
 mod several;
 mod socket;
 mod sqlite;

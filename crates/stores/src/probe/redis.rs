@@ -11,6 +11,7 @@ use super::link::{Kept, Link, MAX_BATCH_BYTES};
 use super::{Identity, Probe};
 pub use cluster::{ClusterProbe, join};
 use info::Info;
+pub use info::{is_database, part};
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::record::Counters;
 use roundtrip_model::{Kind, Problem, Result};
@@ -152,11 +153,12 @@ impl Answer {
     }
 }
 
-struct Connection(Link);
+/// A connection on which a Redis is asked.
+pub struct Connection(Link);
 
 impl Connection {
     /// Connects, and shows the password to a server that wants one.
-    fn open(endpoint: &Endpoint, answer_within: Duration) -> Result<Connection> {
+    pub fn open(endpoint: &Endpoint, answer_within: Duration) -> Result<Connection> {
         let mut connection = Connection(Link::open("redis", endpoint, answer_within)?);
         match connection.ask(&["INFO", "server"])? {
             Answer::Error(why) if why.starts_with("NOAUTH") => connection.authenticate()?,
@@ -186,11 +188,15 @@ impl Connection {
     }
 
     fn ask(&mut self, words: &[&str]) -> Result<Answer> {
+        self.send(words)?;
+        self.answer(words[0])
+    }
+
+    fn send(&mut self, words: &[&str]) -> Result<()> {
         let mut request = Vec::new();
         let arguments: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
         write_command(&mut request, &arguments);
-        self.0.send(&request)?;
-        self.answer(words[0])
+        self.0.send(&request)
     }
 
     fn answer(&mut self, request: &str) -> Result<Answer> {
@@ -199,8 +205,17 @@ impl Connection {
         })
     }
 
+    /// What is read from the answer to a question; `None` where the server does not give one: it
+    /// is of another version, or the user may not ask.
+    pub fn told<T>(&mut self, words: &[&str], read: impl Fn(&Reply<'_>) -> T) -> Result<Option<T>> {
+        self.send(words)?;
+        self.0.receive(words[0], |bytes| {
+            Reply::parse(bytes, &LIMITS).map(|reply| reply.error().is_none().then(|| read(&reply)))
+        })
+    }
+
     /// What a question is answered with, where that is a text.
-    fn text(&mut self, words: &[&str]) -> Result<String> {
+    pub fn text(&mut self, words: &[&str]) -> Result<String> {
         match self.ask(words)? {
             Answer::Text(text) => Ok(text),
             other => Err(self.unexpected(&words.join(" "), &other)),
@@ -217,6 +232,11 @@ impl Connection {
 
     fn unexpected(&self, request: &str, answer: &Answer) -> Problem {
         self.0.unexpected(request, answer.shown().as_bytes())
+    }
+
+    /// Everything that `INFO` says, by its own names.
+    pub fn everything(&mut self) -> Result<BTreeMap<String, String>> {
+        Ok(self.info("all")?.into_fields())
     }
 
     fn info(&mut self, section: &str) -> Result<Info> {

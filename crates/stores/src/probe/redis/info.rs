@@ -29,6 +29,11 @@ impl Info {
         )
     }
 
+    /// Every name and value.
+    pub fn into_fields(self) -> BTreeMap<String, String> {
+        self.0
+    }
+
     /// A value as it stands.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
@@ -72,13 +77,13 @@ impl Info {
 }
 
 /// `db0`, `db1` and so on.
-fn is_database(name: &str) -> bool {
+pub fn is_database(name: &str) -> bool {
     name.strip_prefix("db")
         .is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// A number of a value that is a list: `calls=5,usec=9`.
-fn part(value: &str, name: &str) -> Option<u64> {
+pub fn part(value: &str, name: &str) -> Option<u64> {
     value
         .split(',')
         .filter_map(|part| part.split_once('='))
