@@ -149,6 +149,7 @@ fn run_steps(
                 let expected = Expected {
                     ops: stream.ops(),
                     new_keys,
+                    transactions: transactions(path, &record),
                 };
                 judge(&record, &expected, path, trial, bench);
                 judge_pace(&record, trial)?;
@@ -205,6 +206,12 @@ fn judge(
     if let Some(reason) = objection(record, expected, &store, cache.as_ref()) {
         make_void(trial, reason);
     }
+}
+
+/// The fewest transactions that the ops of a phase go in, on a path that is to use them.
+fn transactions(path: &Path, record: &PhaseRecord) -> Option<u64> {
+    let asked = path.options.get("transaction").is_some_and(|v| v == "true");
+    asked.then(|| record.ops.div_ceil(u64::from(record.depth.max(1))))
 }
 
 /// Voids a trial. The first reason is the one that explains the others.

@@ -91,3 +91,52 @@ fn an_option_of_a_server_that_is_there_already_is_refused() {
     ])
     .refused(2, &["`server_threads` is not ours to set", "leave"]);
 }
+
+/// Every op over numbers, one at a time and many at a time, on a store.
+fn every_op(store: &str, factor: &str) -> String {
+    format!(
+        "name = \"every-op\"\nplacement = \"free\"\nmax_blocks = 1\n\
+         [keys]\ncount = 60\n[values]\nrecipe = \"zero\"\n\
+         [[phase]]\nop = \"set\"\ncount = 60\n\
+         [[phase]]\nop = \"get\"\ncount = 100\nhit_ratio = 0.9\n\
+         [[phase]]\nop = \"get_many\"\ncount = 30\nkeys_per_op = 10\n\
+         [[phase]]\nname = \"change\"\nop = \"read_modify_write\"\ncount = 40\nkeys_per_op = 3\n\
+         [[phase]]\nname = \"add\"\nop = \"read_modify_write\"\ncount = 40\nkeys_per_op = 3\nadd = 5\n\
+         [[phase]]\nop = \"incr\"\ncount = 100\n\
+         [[phase]]\nop = \"delete\"\ncount = 100\n\
+         [matrix]\nclient = [\"native\"]\nstore = [\"{store}\"]\n{factor}\n"
+    )
+}
+
+#[test]
+fn every_op_agrees_with_its_witness_on_every_store() {
+    let stores = Home::new().good(&["list", "stores", "--format", "json"]);
+    let stores: serde_json::Value = serde_json::from_str(&stores).unwrap();
+    let here = stores.as_array().unwrap().iter();
+    let here: Vec<&str> = here.filter_map(|store| store["name"].as_str()).collect();
+    let native = Home::new().good(&["list", "clients", "--format", "json"]);
+    let native: serde_json::Value = serde_json::from_str(&native).unwrap();
+    let mut native = native.as_array().unwrap().iter();
+    let native = native.find(|client| client["name"] == "native").unwrap();
+    let reached = native["details"][0].as_str().unwrap();
+    let reached = reached.strip_prefix("stores: ").unwrap();
+    let reached: Vec<&str> = reached.split(", ").collect();
+    for store in ["memcached-shards", "redis", "redis-shards", "redis-cluster"] {
+        assert!(here.contains(&store), "{here:?}");
+    }
+    for store in here.iter().filter(|store| reached.contains(store)) {
+        let factor = match *store {
+            "sqlite" => "options = { synchronous = [\"normal\", \"off\"] }",
+            _ => "options = { depth = [\"1\", \"30\"] }",
+        };
+        let home = Home::new();
+        let file = home.file("every-op.toml", &every_op(store, factor));
+        home.good(&["run", &file]);
+        let result = home.good(&["report", "--format", "json"]);
+        let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+        for trial in result["trials"].as_array().unwrap() {
+            assert_eq!(trial["validity"]["state"], "valid", "{store}: {trial}");
+            assert_eq!(trial["phases"].as_array().unwrap().len(), 7);
+        }
+    }
+}

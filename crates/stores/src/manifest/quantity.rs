@@ -14,6 +14,9 @@ pub enum Quantity {
     Misses,
     /// Writes.
     Set,
+    /// Removals asked for, where those that found their key are not counted apart: how many keys
+    /// are gone then says how many did.
+    Deletes,
     /// Removals of a key that was there.
     DeleteHits,
     /// Removals of a key that was not there.
@@ -22,6 +25,8 @@ pub enum Quantity {
     IncrHits,
     /// Increments of a key that was not there.
     IncrMisses,
+    /// Batches of commands that were done as one.
+    Transactions,
     /// Keys held now.
     Items,
     /// Bytes held now.
