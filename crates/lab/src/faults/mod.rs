@@ -153,11 +153,11 @@ fn look(
     wishes: &Wishes,
     environment: &mut Environment,
 ) -> Result<()> {
-    let ops = BTreeSet::from([faults.op]);
     for variant in &faults.variants {
         let at = |problem: Problem| problem.at(variant.place.clone());
         let (path, exe) = (&variant.path, &wishes.self_exe);
         let addresses = &wishes.addresses;
+        let ops = BTreeSet::from([variant.op]);
         verify::verify_path(path, &ops, &bench.host, exe, addresses, environment).map_err(at)?;
         let client = bench.host.client(&path.client)?;
         if !client.journals {

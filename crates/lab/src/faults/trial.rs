@@ -209,7 +209,7 @@ impl Trial<'_, '_> {
 
     fn command(&mut self, journal: &Journal, depth: u32) -> Result<PhaseCommand> {
         let faults = self.faults;
-        let stream = faults.stream(faults.op, self.bench.seed, 0, faults.count);
+        let stream = faults.stream(self.variant.op, self.bench.seed, 0, faults.count);
         let (file, plan) = self.bench.work(&self.variant.path, &stream)?;
         Ok(PhaseCommand {
             purpose: Purpose::Measure,

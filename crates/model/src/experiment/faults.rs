@@ -26,7 +26,7 @@ const LEAST_BATCHES: u64 = 4;
 /// What is lost by which fault: the trials that ask that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faults {
-    /// The op: `set` or `insert`.
+    /// The op of every variant that does not say another: `set` or `insert`.
     pub op: Op,
     /// Writes of a trial.
     pub count: u64,
@@ -45,6 +45,8 @@ pub struct FaultVariant {
     pub name: String,
     /// The path.
     pub path: Path,
+    /// The op: `set` or `insert`.
+    pub op: Op,
     /// The faults, in order.
     pub kinds: Vec<FaultKind>,
     /// Where it is written, for messages.
@@ -115,11 +117,7 @@ impl Faults {
 
 pub(super) fn faults(source: &Source<'_>, raw: &Spanned<FaultsText>) -> Result<Faults> {
     let text = raw.get_ref();
-    let op = *text.op.get_ref();
-    if !matches!(op, Op::Set | Op::Insert) {
-        let what = format!("what a crash loses is counted in writes, and not in `{op}`");
-        return Err(source.bad(text.op.span(), what, "write \"set\" or \"insert\""));
-    }
+    let op = write_op(source, &text.op)?;
     let all_kinds = match &text.kinds {
         Some(kinds) => kinds_of(source, kinds)?,
         None => FaultKind::ALL.to_vec(),
@@ -138,7 +136,7 @@ pub(super) fn faults(source: &Source<'_>, raw: &Spanned<FaultsText>) -> Result<F
         variants: text
             .variant
             .iter()
-            .map(|variant| fault_variant(source, variant, &all_kinds))
+            .map(|variant| fault_variant(source, variant, op, &all_kinds))
             .collect::<Result<_>>()?,
     };
     if !(1..=MOST_VARIANTS).contains(&faults.variants.len()) {
@@ -152,6 +150,17 @@ pub(super) fn faults(source: &Source<'_>, raw: &Spanned<FaultsText>) -> Result<F
     names_differ(&faults)?;
     has_a_middle(&faults)?;
     Ok(faults)
+}
+
+fn write_op(source: &Source<'_>, raw: &Spanned<Op>) -> Result<Op> {
+    let op = *raw.get_ref();
+    match op {
+        Op::Set | Op::Insert => Ok(op),
+        _ => {
+            let what = format!("what a crash loses is counted in writes, and not in `{op}`");
+            Err(source.bad(raw.span(), what, "write \"set\" or \"insert\""))
+        }
+    }
 }
 
 fn within<T: PartialOrd + Copy + std::fmt::Display>(
@@ -196,6 +205,7 @@ fn kinds_of(source: &Source<'_>, raw: &Spanned<Vec<FaultKind>>) -> Result<Vec<Fa
 fn fault_variant(
     source: &Source<'_>,
     spanned: &Spanned<FaultVariantText>,
+    usual_op: Op,
     all_kinds: &[FaultKind],
 ) -> Result<FaultVariant> {
     let raw = spanned.get_ref();
@@ -207,6 +217,10 @@ fn fault_variant(
             store: raw.store.clone(),
             cache: None,
             options: options.map(|(k, v)| (k.clone(), v.text())).collect(),
+        },
+        op: match &raw.op {
+            Some(op) => write_op(source, op)?,
+            None => usual_op,
         },
         kinds: match &raw.kinds {
             Some(kinds) => kinds_of(source, kinds)?,
@@ -273,15 +287,19 @@ mod tests {
         assert_eq!((faults.trials, faults.value_bytes), (50, 100));
         assert_eq!(faults.variants[0].name, "php/predis");
         assert_eq!(faults.variants[0].kinds, FaultKind::ALL);
+        assert_eq!(faults.variants[0].op, Op::Set);
         assert_eq!(faults.all_trials(), 150);
     }
 
     #[test]
     fn a_variant_has_kinds_and_a_way_to_travel_of_its_own() {
         let options = |text: &str| {
-            let text = format!("{HEAD}{VARIANT}kinds = [\"server\"]\noptions = {{ {text} }}\n");
+            let text = format!(
+                "{HEAD}{VARIANT}op = \"insert\"\nkinds = [\"server\"]\noptions = {{ {text} }}\n"
+            );
             let faults = parsed(&text).unwrap().faults.unwrap();
             assert_eq!(faults.variants[0].kinds, [FaultKind::Server]);
+            assert_eq!(faults.variants[0].op, Op::Insert);
             faults.variants[0].travel().unwrap()
         };
         assert_eq!(options(""), (Travel::Sequential, 1));

@@ -325,6 +325,8 @@ pub struct FaultVariantText {
     /// Options of the client and of the server: `depth`, `transaction`, `appendonly`, ...
     #[serde(default)]
     pub options: BTreeMap<String, OptionValue>,
+    /// The op; that of `[faults]` unless said.
+    pub op: Option<Spanned<Op>>,
     /// What strikes it; the kinds of `[faults]` unless said.
     pub kinds: Option<Spanned<Vec<FaultKind>>>,
 }

@@ -6,7 +6,7 @@ use crate::number::{UNKNOWN, bytes, count, duration, figure, moment, nanos, perc
 use crate::text::{Sentence, clean};
 use roundtrip_model::Metric;
 use roundtrip_model::contract::Redirects;
-use roundtrip_model::experiment::faults::Faults;
+use roundtrip_model::experiment::faults::{FaultVariant, Faults};
 use roundtrip_model::record::{EndReason, RunState};
 use roundtrip_model::workload::{
     Generate, KeyRecipe, Pace, Phase, Sizes, ValueRecipe, Values, Workload,
@@ -122,12 +122,13 @@ fn work(document: &Document) -> Vec<Fact> {
 fn work_of_faults(faults: &Faults) -> Vec<Fact> {
     let (writes, trials) = (count(faults.count), faults.trials);
     let mut facts = vec![
-        fact("writes of a trial", format!("{writes} x {}", faults.op)),
+        fact("writes of a trial", writes),
         fact("trials of each variant and fault", trials.to_string()),
         fact("values", format!("{} bytes", faults.value_bytes)),
     ];
     let variants = faults.variants.iter();
-    facts.extend(variants.map(|v| fact(format!("variant {}", v.name), v.path.to_string())));
+    let by = |v: &FaultVariant| format!("{} by {}", v.op, v.path);
+    facts.extend(variants.map(|v| fact(format!("variant {}", v.name), by(v))));
     facts
 }
 

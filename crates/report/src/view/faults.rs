@@ -249,7 +249,9 @@ fn keeping(row: &FaultRow) -> String {
         Some(Keeps::Kernel) => {
             "A write is handed to the kernel before it is acknowledged, so the death of the \
              server's process loses none; a loss of power, which was not tried, may cost what the \
-             disk did not have yet."
+             disk did not have yet. (A Redis that flushes `everysec` puts the handing over off \
+             for up to 2 seconds while a flush is under way on a slow disk, and acknowledges all \
+             the same: those it can lose.)"
         }
         Some(Keeps::Disk) => {
             "A write is on the disk before it is acknowledged, so the death of the server loses \
