@@ -146,7 +146,7 @@ fn arithmetic(load: &Load, p: &Projection) -> Vec<Line> {
         "time saved a day",
         format!(
             "{per_day} x {} = {} = {}{}",
-            nanos(p.time_ns_per_op.saved.mean),
+            exact(p.time_ns_per_op.saved.mean),
             seconds(saved.mean),
             time(saved.mean),
             in_brackets(saved, time)
@@ -188,7 +188,7 @@ fn arithmetic(load: &Load, p: &Projection) -> Vec<Line> {
 fn difference(what: &str, name: &str, p: &Projection, saving: &Saving) -> Vec<Line> {
     let blocks = things(u64::from(saving.blocks), "block");
     let of = |variant: &str, mean: f64| {
-        let from = format!("{}, the mean of {blocks} of this run", nanos(mean));
+        let from = format!("{}, the mean of {blocks} of this run", exact(mean));
         line(format!("{name}, {variant}"), from)
     };
     let method = match saving.saved.low {
@@ -197,9 +197,9 @@ fn difference(what: &str, name: &str, p: &Projection, saving: &Saving) -> Vec<Li
     };
     let saved = format!(
         "{} - {} = {}{}{method}",
-        nanos(saving.baseline.mean),
-        nanos(saving.variant.mean),
-        nanos(saving.saved.mean),
+        exact(saving.baseline.mean),
+        exact(saving.variant.mean),
+        exact(saving.saved.mean),
         in_brackets(saving.saved, nanos)
     );
     vec![
@@ -229,7 +229,7 @@ fn money(load: &Load, p: &Projection) -> Vec<Line> {
         format!(
             "{} x {} = {} h of CPU, x {} = {}{}",
             amount(load.per_day),
-            nanos(cpu.saved.mean),
+            exact(cpu.saved.mean),
             three(hours),
             in_money(price),
             in_money(money.mean),
@@ -251,7 +251,7 @@ fn quota(load: &Load, p: &Projection, quota: &WithinQuota) -> Vec<Line> {
                 Some((ops, an_op)) => format!(
                     "{} h / {} of client and server CPU an op = {} ops a day{}",
                     three(hours),
-                    nanos(an_op.mean),
+                    exact(an_op.mean),
                     amount(ops.mean),
                     in_brackets(ops, amount)
                 ),
@@ -290,6 +290,16 @@ fn seconds(s: f64) -> String {
     format!("{} s", amount(s))
 }
 
+/// A time with five digits: what is multiplied by a million must show what the product comes from.
+fn exact(ns: f64) -> String {
+    let units = [("s", 1e9), ("ms", 1e6), ("us", 1e3), ("ns", 1.0)];
+    let fits = |(_, size): &(&str, f64)| ns.abs() >= *size;
+    let (unit, size) = units.into_iter().find(fits).unwrap_or(("ns", 1.0));
+    let x = ns / size;
+    let digits = x.abs().max(1.0).log10().floor() as usize;
+    format!("{x:.*} {unit}", 4_usize.saturating_sub(digits))
+}
+
 /// Seconds in hours, minutes and seconds, with their sign.
 fn time(s: f64) -> String {
     let sign = if s < 0.0 { "-" } else { "" };
@@ -306,4 +316,97 @@ fn in_brackets(estimate: Estimate, words: impl Fn(f64) -> String) -> String {
     ends(estimate, words)
         .map(|ends| format!(" (95% interval {ends})"))
         .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_of_the_arithmetic() {
+        let exact = [5_595_612.0, 84_000.0, -1_234.5, 999.0, 0.0, 2.5e9].map(exact);
+        assert_eq!(
+            exact,
+            [
+                "5.5956 ms",
+                "84.000 us",
+                "-1.2345 us",
+                "999.00 ns",
+                "0.0000 ns",
+                "2.5000 s"
+            ]
+        );
+        assert_eq!(
+            [1_570.4, -1_570.0, 12.34].map(amount),
+            ["1,570", "-1,570", "12.3"]
+        );
+        assert_eq!([1_570.0, -90.0].map(time), ["26 min 10 s", "-1 min 30 s"]);
+    }
+
+    fn projected(saved_s: Estimate) -> String {
+        let an_op = saved_s.times(1e9 / 1_570_000.0);
+        let baseline = Estimate {
+            mean: 2e6,
+            low: None,
+            high: None,
+        };
+        let p = Projection {
+            phase: "set".to_owned(),
+            placement: roundtrip_model::Placement::Shared,
+            variant: "pipeline".to_owned(),
+            baseline: "sequential".to_owned(),
+            concurrency: 1,
+            time_ns_per_op: Saving {
+                baseline,
+                variant: baseline,
+                saved: an_op,
+                blocks: 5,
+            },
+            cpu_ns_per_op: None,
+            saved_s_per_day: saved_s,
+            saved_s_per_server: saved_s.times(0.2),
+            money_per_day: None,
+            within_quota: None,
+            published: None,
+        };
+        let words = answer(&p).0.into_iter().map(|part| match part {
+            crate::text::Part::Text(text)
+            | crate::text::Part::Name(text)
+            | crate::text::Part::Strong(text) => text,
+        });
+        words.collect()
+    }
+
+    #[test]
+    fn the_answer_says_what_is_certain() {
+        let of = |mean, low, high| {
+            projected(Estimate {
+                mean,
+                low: Some(low),
+                high: Some(high),
+            })
+        };
+        assert_eq!(
+            of(1_570.0, 1_500.0, 1_640.0),
+            "pipeline saves 26 min 10 s a day (95% interval 25 min 0 s to 27 min 20 s)."
+        );
+        assert_eq!(
+            of(-1_570.0, -1_640.0, -1_500.0),
+            "pipeline loses 26 min 10 s a day (95% interval 25 min 0 s to 27 min 20 s)."
+        );
+        assert_eq!(
+            of(60.0, -60.0, 180.0),
+            "Nothing is saved for certain: 1 min 0 s a day, and anything from -1 min 0 s to \
+             3 min 0 s may be the truth; below 0 it is lost."
+        );
+        let one = projected(Estimate {
+            mean: 60.0,
+            low: None,
+            high: None,
+        });
+        assert!(
+            one.contains("a single block, which gives no interval"),
+            "{one}"
+        );
+    }
 }
