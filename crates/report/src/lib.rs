@@ -8,6 +8,7 @@ mod diff;
 mod formats;
 mod lists;
 mod number;
+mod projection;
 mod svg;
 mod text;
 mod view;
@@ -17,6 +18,7 @@ pub use diff::{diff, diff_json};
 pub use formats::json::SCHEMA;
 pub use formats::{Format, format, formats};
 pub use lists::{fidelity, named, runs, show};
+pub use projection::{projection, projection_format};
 
 use roundtrip_model::Experiment;
 use roundtrip_model::analysis::Analysis;

@@ -4,11 +4,13 @@ mod faults;
 mod floor;
 mod kept;
 mod measure;
+mod project;
 mod values;
 
 pub use faults::FaultsArgs;
 pub use floor::FloorArgs;
 pub use measure::{Arrivals, CompareArgs, HowArgs, RunArgs};
+pub use project::ProjectArgs;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use kept::{DiffArgs, ExportArgs, ImportArgs, ReportArgs, ResumeArgs, RunsArgs, ShowArgs};
@@ -58,6 +60,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Put two runs of the same variants side by side
     Diff(DiffArgs),
+    /// Say what a run's differences mean a day: time, money, ops within a quota
+    Project(ProjectArgs),
     /// Go on with a run that was stopped or failed
     Resume(ResumeArgs),
     /// Write a run to one file

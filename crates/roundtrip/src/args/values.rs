@@ -53,6 +53,14 @@ pub(super) fn duration(text: &str) -> roundtrip_model::Result<Duration> {
         .ok_or_else(|| usage("write a time above 0 and up to a week, as in 90s or 5m".to_owned()))
 }
 
+/// Parses a number above 0: `1570000`, `1,570,000`, `2e6`, `0.05`.
+pub(super) fn amount(text: &str) -> roundtrip_model::Result<f64> {
+    let number = text.replace([',', '_'], "").parse::<f64>().ok();
+    number
+        .filter(|x| x.is_finite() && *x > 0.0)
+        .ok_or_else(|| usage("write a number above 0, as in 1570000 or 2e6".to_owned()))
+}
+
 /// Parses `get=0.95`.
 pub(super) fn weight(text: &str) -> roundtrip_model::Result<(Op, f64)> {
     let bad = || usage("write an operation and its weight, as in get=0.95".to_owned());
@@ -110,6 +118,15 @@ mod tests {
         }
         assert_eq!(weight("set=0.05").unwrap(), (Op::Set, 0.05));
         assert!(weight("set").is_err() && weight("zet=1").is_err());
+    }
+
+    #[test]
+    fn amounts_are_above_nothing() {
+        let all = ["1570000", "1,570,000", "1_570_000", "1.57e6"];
+        assert!(all.iter().all(|text| amount(text).unwrap() == 1_570_000.0));
+        for bad in ["", "0", "-1", "nan", "inf", "many"] {
+            assert!(amount(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

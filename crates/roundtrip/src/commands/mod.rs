@@ -12,6 +12,7 @@ mod fidelity;
 mod floor;
 mod inspect;
 mod list;
+mod project;
 mod report;
 mod resume;
 mod run;
@@ -36,6 +37,7 @@ pub fn dispatch(command: Command) -> Result<ExitCode> {
         Command::Show(args) => show::run(&args),
         Command::Report(args) => report::run(&args),
         Command::Diff(args) => diff::run(&args),
+        Command::Project(args) => project::run(&args),
         Command::Resume(args) => resume::run(&args),
         Command::Export(args) => transfer::export(&args),
         Command::Import(args) => transfer::import(&args),
