@@ -3,7 +3,7 @@
 
 use roundtrip_model::Op;
 use roundtrip_model::contract::outcome;
-use roundtrip_model::record::{PhaseRecord, Witness};
+use roundtrip_model::record::{Counters, PhaseRecord, Witness};
 use roundtrip_stores::Quantity;
 use std::collections::BTreeMap;
 
@@ -17,6 +17,8 @@ pub struct Expected {
     pub ops: BTreeMap<Op, u64>,
     /// Keys written that were not there, where that is known.
     pub new_keys: Option<u64>,
+    /// The fewest batches that the ops can have gone in, where each batch is a transaction.
+    pub transactions: Option<u64>,
 }
 
 impl Expected {
@@ -46,7 +48,8 @@ pub fn objection(
     store: &Account<'_>,
     cache: Option<&Account<'_>>,
 ) -> Option<String> {
-    claims(phase, expected).or_else(|| match (phase.op, cache) {
+    let said = claims(phase, expected).or_else(|| transactions(expected, store));
+    said.or_else(|| match (phase.op, cache) {
         (Op::ReadAside, Some(cache)) => {
             let claims = &phase.cache_outcomes;
             let claimed = |name: &str| claims.get(name).copied().unwrap_or(0);
@@ -59,6 +62,42 @@ pub fn objection(
     })
 }
 
+/// What a server said when it refused, and what can be done about it where that is known.
+pub fn in_its_words(complaint: &str) -> String {
+    const STEPS: [(&str, &str); 6] = [
+        (
+            "OOM ",
+            "give the server more memory, or a policy that throws out (maxmemory-policy=allkeys-lru)",
+        ),
+        (
+            "out of memory storing object",
+            "give the server more memory, or use smaller values",
+        ),
+        (
+            "ERR max number of clients reached",
+            "ask for fewer connections, or raise maxclients of the server",
+        ),
+        (
+            "NOAUTH",
+            "put the password into the environment variable ROUNDTRIP_REDIS_PASSWORD",
+        ),
+        (
+            "CLUSTERDOWN",
+            "look at `CLUSTER INFO` of each node: a node or its slots are gone",
+        ),
+        (
+            "MISCONF",
+            "look whether the disk that the server writes to is full",
+        ),
+    ];
+    let step = STEPS.iter().find(|(start, _)| complaint.starts_with(start));
+    let step = step.map_or(String::new(), |(_, step)| format!("; {step}"));
+    format!(
+        "; the server said: {}{step}",
+        complaint.trim_end_matches('.')
+    )
+}
+
 /// What the client itself says that rules the phase out.
 fn claims(phase: &PhaseRecord, expected: &Expected) -> Option<String> {
     let wrong = phase.outcome(outcome::WRONG);
@@ -69,10 +108,14 @@ fn claims(phase: &PhaseRecord, expected: &Expected) -> Option<String> {
         ));
     }
     if let Some((kind, count)) = phase.errors().next() {
-        return Some(format!(
+        let mut reason = format!(
             "{count} operations of phase `{}` failed: {kind}",
             phase.name
-        ));
+        );
+        if let Some(complaint) = &phase.complaint {
+            reason.push_str(&in_its_words(complaint));
+        }
+        return Some(reason);
     }
     let total: u64 = phase.outcomes.values().sum();
     (total != expected.total()).then(|| {
@@ -88,12 +131,43 @@ fn contradictions(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>)
     let not_found = phase.outcome(outcome::NOT_FOUND);
     let done = phase.outcome(outcome::DONE);
     match phase.op {
+        Op::Delete if store.names.contains_key(&Quantity::Deletes) => {
+            contradiction(store, Quantity::Deletes, done + not_found).or_else(|| gone(store, done))
+        }
         Op::Delete => contradiction(store, Quantity::DeleteHits, done)
             .or_else(|| contradiction(store, Quantity::DeleteMisses, not_found)),
         Op::Incr => contradiction(store, Quantity::IncrHits, done)
             .or_else(|| contradiction(store, Quantity::IncrMisses, not_found)),
         _ => reads(phase, expected, store).or_else(|| writes(phase, expected, store)),
     }
+}
+
+/// A store that counts only what it was asked to remove holds so many keys fewer.
+fn gone(account: &Account<'_>, claimed: u64) -> Option<String> {
+    let counter = account.names.get(&Quantity::Items)?;
+    let held = |counters: &Counters| counters.get(counter).copied();
+    let (before, after) = (held(&account.witness.before), held(&account.witness.after));
+    let gone = before.zip(after).and_then(|(b, a)| b.checked_sub(a));
+    (gone != Some(claimed)).then(|| {
+        let gone = gone.map_or("an unknown number".to_owned(), |gone| gone.to_string());
+        format!(
+            "{} has {gone} of its `{counter}` fewer, the client claims to have removed {claimed}",
+            account.store
+        )
+    })
+}
+
+/// A client that was to put its batches into transactions has done so.
+fn transactions(expected: &Expected, account: &Account<'_>) -> Option<String> {
+    let least = expected.transactions?;
+    let counter = account.names.get(&Quantity::Transactions)?;
+    let counted = account.witness.grew(counter).unwrap_or(0);
+    (counted < least).then(|| {
+        format!(
+            "{} counted {counted} `{counter}`, and the ops need {least} transactions at least",
+            account.store
+        )
+    })
 }
 
 /// How many of `read_modify_write` found their key, and so wrote it. In a mix no other op is ever
@@ -109,6 +183,10 @@ fn reads(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>) -> Optio
     // What a scan counts as is each store's own affair.
     if asked == 0 || expected.of(Op::Scan) > 0 {
         return None;
+    }
+    if phase.op == Op::GetMany && store.names.contains_key(&Quantity::ManyReads) {
+        let calls = asked.div_ceil(u64::from(phase.keys_per_op.max(1)));
+        return contradiction(store, Quantity::ManyReads, calls);
     }
     let found = phase.outcome(outcome::HIT) + modified(phase, expected);
     contradiction(store, Quantity::Get, asked)

@@ -128,6 +128,11 @@ impl FaultRecord {
         self.acknowledged.saturating_sub(self.found.acknowledged)
     }
 
+    /// Whether the fault struck when nothing was under way any more.
+    pub fn came_too_late(&self) -> bool {
+        self.acknowledged == self.count
+    }
+
     /// Why its numbers cannot be: what a client says is not taken on trust.
     pub fn objection(&self) -> Option<String> {
         let (sent, acknowledged) = (self.sent, self.acknowledged);
@@ -140,7 +145,7 @@ impl FaultRecord {
             || self.found.unacknowledged > unacknowledged
         {
             "more writes were found than there were".to_owned()
-        } else if acknowledged == self.count {
+        } else if self.came_too_late() {
             "every write was acknowledged before the fault".to_owned()
         } else {
             return None;

@@ -91,3 +91,94 @@ fn an_option_of_a_server_that_is_there_already_is_refused() {
     ])
     .refused(2, &["`server_threads` is not ours to set", "leave"]);
 }
+
+/// Every op over numbers, one at a time and many at a time, on a store.
+fn every_op(store: &str, factor: &str) -> String {
+    format!(
+        "name = \"every-op\"\nplacement = \"free\"\nmax_blocks = 1\n\
+         [keys]\ncount = 60\n[values]\nrecipe = \"zero\"\n\
+         [[phase]]\nop = \"set\"\ncount = 60\n\
+         [[phase]]\nop = \"get\"\ncount = 100\nhit_ratio = 0.9\n\
+         [[phase]]\nop = \"get_many\"\ncount = 30\nkeys_per_op = 10\n\
+         [[phase]]\nname = \"change\"\nop = \"read_modify_write\"\ncount = 40\nkeys_per_op = 3\n\
+         [[phase]]\nname = \"add\"\nop = \"read_modify_write\"\ncount = 40\nkeys_per_op = 3\nadd = 5\n\
+         [[phase]]\nop = \"incr\"\ncount = 100\n\
+         [[phase]]\nop = \"delete\"\ncount = 100\n\
+         [matrix]\nclient = [\"native\"]\nstore = [\"{store}\"]\n{factor}\n"
+    )
+}
+
+#[test]
+fn every_op_agrees_with_its_witness_on_every_store() {
+    let stores = Home::new().good(&["list", "stores", "--format", "json"]);
+    let stores: serde_json::Value = serde_json::from_str(&stores).unwrap();
+    let here = stores.as_array().unwrap().iter();
+    let here: Vec<&str> = here.filter_map(|store| store["name"].as_str()).collect();
+    let native = Home::new().good(&["list", "clients", "--format", "json"]);
+    let native: serde_json::Value = serde_json::from_str(&native).unwrap();
+    let mut native = native.as_array().unwrap().iter();
+    let native = native.find(|client| client["name"] == "native").unwrap();
+    let reached = native["details"][0].as_str().unwrap();
+    let reached = reached.strip_prefix("stores: ").unwrap();
+    let reached: Vec<&str> = reached.split(", ").collect();
+    for store in ["memcached-shards", "redis", "redis-shards", "redis-cluster"] {
+        assert!(here.contains(&store), "{here:?}");
+    }
+    for store in here.iter().filter(|store| reached.contains(store)) {
+        let factor = match *store {
+            "sqlite" => "options = { synchronous = [\"normal\", \"off\"] }",
+            _ => "options = { depth = [\"1\", \"30\"] }",
+        };
+        let home = Home::new();
+        let file = home.file("every-op.toml", &every_op(store, factor));
+        home.good(&["run", &file]);
+        let result = home.good(&["report", "--format", "json"]);
+        let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+        for trial in result["trials"].as_array().unwrap() {
+            assert_eq!(trial["validity"]["state"], "valid", "{store}: {trial}");
+            assert_eq!(trial["phases"].as_array().unwrap().len(), 7);
+        }
+    }
+}
+
+/// Compares a path on a small Redis with a plain one, in one block; gives the trials of the small
+/// one.
+fn on_a_small_redis(options: &str, args: &[&str]) -> Vec<serde_json::Value> {
+    let home = Home::new();
+    let small = format!("native@redis?{options}");
+    let common = ["compare", &small, "native@redis", "--blocks", "1"];
+    // No block is whole, which is no failure of the tool.
+    home.run(&[&common, args].concat());
+    let result = home.good(&["report", "--format", "json"]);
+    let result: serde_json::Value = serde_json::from_str(&result).unwrap();
+    let trials = result["trials"].as_array().unwrap().iter();
+    let of_small = |trial: &&serde_json::Value| {
+        let variant = trial["variant"].as_str().unwrap();
+        variant.contains('?')
+    };
+    let small: Vec<serde_json::Value> = trials.filter(of_small).cloned().collect();
+    assert!(!small.is_empty(), "{result}");
+    small
+}
+
+#[test]
+fn a_redis_that_runs_out_of_memory_voids_the_trial_in_its_own_words() {
+    let options = "maxmemory=2mb&maxmemory-policy=noeviction";
+    let args = ["--op", "set", "--count", "5000", "--value-bytes", "1000"];
+    for trial in on_a_small_redis(options, &args) {
+        assert_eq!(trial["validity"]["state"], "void", "{trial}");
+        let reason = trial["validity"]["reason"].as_str().unwrap();
+        assert!(reason.contains("OOM command not allowed"), "{reason}");
+        assert!(reason.contains("more memory"), "{reason}");
+    }
+}
+
+#[test]
+fn a_redis_that_takes_no_more_clients_voids_the_trial_in_its_own_words() {
+    for trial in on_a_small_redis("maxclients=6&connections=12", &["--count", "2000"]) {
+        assert_eq!(trial["validity"]["state"], "void", "{trial}");
+        let reason = trial["validity"]["reason"].as_str().unwrap();
+        assert!(reason.contains("max number of clients"), "{reason}");
+        assert!(reason.contains("fewer connections"), "{reason}");
+    }
+}

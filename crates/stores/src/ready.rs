@@ -29,6 +29,22 @@ pub enum NotReady {
 }
 
 impl NotReady {
+    /// As a person is told it of servers that are one store: what joins them knows best what to
+    /// look at, and any of them may have had the last word.
+    pub fn problem_of_all(self, launches: &[&Launch]) -> Option<Problem> {
+        let next = match &self {
+            NotReady::Late(last) => last.next_step.clone(),
+            _ => None,
+        };
+        let problem = self.problem(launches.first()?);
+        let tails = launches.iter().map(|launch| log::tail(&launch.place.log()));
+        let problem = problem.with_log(tails.collect::<Vec<_>>().join("\n"));
+        Some(match next {
+            Some(next) => problem.next(next),
+            None => problem,
+        })
+    }
+
     /// As a person is told it.
     pub fn problem(self, launch: &Launch) -> Problem {
         let name = &launch.store;

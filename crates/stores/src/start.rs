@@ -72,10 +72,9 @@ pub(crate) fn wait_for_all(protocol: Protocol, servers: &mut [Server]) -> Result
     };
     let mut owned: Vec<&mut Owned> = servers.iter_mut().map(|server| &mut server.owned).collect();
     let ready = wait_until_ready(protocol, &asked, &mut owned, within);
-    match (ready, servers.first()) {
-        (Err(why), Some(server)) => Err(why.problem(&server.launch)),
-        _ => Ok(()),
-    }
+    let launches: Vec<&Launch> = servers.iter().map(|server| &server.launch).collect();
+    let why = ready.err().and_then(|why| why.problem_of_all(&launches));
+    why.map_or(Ok(()), Err)
 }
 
 /// Starts one server and waits until it answers for itself.

@@ -75,7 +75,17 @@ pub fn only(experiment: &Experiment, trials: Option<u32>) -> Result<Experiment> 
         faults.insert("trials".to_owned(), Value::Integer(trials.into()));
     }
     let text = toml::to_string(&table).map_err(|e| internal(e.to_string()))?;
-    Experiment::parse(&text, &format!("the faults of {}", experiment.name))
+    let mut only = Experiment::parse(&text, &format!("the faults of {}", experiment.name))?;
+    // The places are those of the text that the person knows.
+    let variants = only
+        .faults
+        .iter_mut()
+        .flat_map(|faults| &mut faults.variants);
+    let known = experiment.faults.iter().flat_map(|faults| &faults.variants);
+    for (variant, known) in variants.zip(known) {
+        variant.place.clone_from(&known.place);
+    }
+    Ok(only)
 }
 
 /// Runs the faults of an experiment from their start.
@@ -91,7 +101,8 @@ pub fn start(
     let now = clock::unix_ms();
     let run = RunRecord {
         id: roundtrip_archive::new_run_id(now, crate::random()?),
-        experiment: experiment.name.clone(),
+        // In the list of runs it must not look like one that compares.
+        experiment: format!("{} (faults)", experiment.name),
         experiment_text: experiment.text.clone(),
         command: format!("{} --seed {seed}", wishes.command),
         seed,

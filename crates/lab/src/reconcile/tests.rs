@@ -22,6 +22,7 @@ fn phase(op: Op, outcomes: &[(&str, u64)], cache: &[(&str, u64)]) -> PhaseRecord
         server_cpu_ns: None,
         process: None,
         client_max_rss_bytes: None,
+        complaint: None,
         outcomes: map(outcomes),
         cache_outcomes: map(cache),
         latency: None,
@@ -77,6 +78,7 @@ fn said(
         &Expected {
             ops: BTreeMap::from([(phase.op, 100)]),
             new_keys: Some(new_keys),
+            transactions: None,
         },
         &account("memcached", store),
         cache.as_ref(),
@@ -178,6 +180,7 @@ fn said_of_mix(outcomes: &[(&str, u64)], counted: &[(&str, u64)]) -> Option<Stri
     let expected = Expected {
         ops: ops.into(),
         new_keys: Some(10),
+        transactions: None,
     };
     let names = names();
     let witness = grew(counted);
@@ -224,4 +227,107 @@ fn an_insert_is_a_write_of_a_new_key() {
     assert_eq!(said(&insert, 100, &counted(100, 100), None), None);
     assert!(said(&insert, 100, &counted(100, 99), None).is_some());
     assert!(said(&insert, 100, &counted(99, 100), None).is_some());
+}
+
+#[test]
+fn a_store_that_counts_only_calls_to_remove_is_asked_how_many_keys_are_gone() {
+    let names: WitnessNames = [(Quantity::Deletes, "removals"), (Quantity::Items, "keys")]
+        .map(|(quantity, name)| (quantity, name.to_owned()))
+        .into();
+    let record = phase(Op::Delete, &[("done", 90), ("not_found", 10)], &[]);
+    let expected = Expected {
+        ops: BTreeMap::from([(Op::Delete, 100)]),
+        new_keys: None,
+        transactions: None,
+    };
+    let said = |removals: u64, left: u64| {
+        let counted = |removals, keys| {
+            [("removals", removals), ("keys", keys)]
+                .map(|(name, count)| (name.to_owned(), count))
+                .into()
+        };
+        let witness = Witness {
+            before: counted(5, 200),
+            after: counted(5 + removals, left),
+        };
+        let account = Account {
+            store: "redis",
+            witness: &witness,
+            names: &names,
+        };
+        objection(&record, &expected, &account, None)
+    };
+    assert_eq!(said(100, 110), None);
+    assert!(said(99, 110).unwrap().contains("99 `removals`"));
+    let told = said(100, 111).unwrap();
+    assert!(told.contains("89 of its `keys` fewer"), "{told}");
+    assert!(said(100, 201).unwrap().contains("an unknown number"));
+}
+
+#[test]
+fn transactions_that_were_asked_for_are_counted() {
+    let names: WitnessNames = [(Quantity::Transactions, "calls_exec".to_owned())].into();
+    let record = phase(Op::Set, &[("stored", 100)], &[]);
+    let said = |asked, counted| {
+        let expected = Expected {
+            ops: BTreeMap::from([(Op::Set, 100)]),
+            new_keys: None,
+            transactions: asked,
+        };
+        let witness = grew(&[("calls_exec", counted)]);
+        let account = Account {
+            store: "redis",
+            witness: &witness,
+            names: &names,
+        };
+        objection(&record, &expected, &account, None)
+    };
+    assert_eq!(said(None, 0), None);
+    assert_eq!(said(Some(10), 10), None);
+    assert!(said(Some(10), 9).unwrap().contains("9 `calls_exec`"));
+}
+
+#[test]
+fn what_a_server_said_stands_in_the_reason_with_what_can_be_done() {
+    let mut set = phase(Op::Set, &[("stored", 40), ("error:server", 60)], &[]);
+    set.complaint = Some("OOM command not allowed when used memory > 'maxmemory'.".to_owned());
+    let reason = said(&set, 0, &grew(&[]), None).unwrap();
+    assert!(reason.starts_with("60 operations of phase `p` failed: server; the server said: OOM"));
+    assert!(
+        reason.contains("'maxmemory'; give the server more memory"),
+        "{reason}"
+    );
+    set.complaint = Some("ERR something else".to_owned());
+    let reason = said(&set, 0, &grew(&[]), None).unwrap();
+    assert!(
+        reason.ends_with("the server said: ERR something else"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn keys_that_are_read_together_may_be_counted_by_the_call() {
+    let many = PhaseRecord {
+        keys_per_op: 20,
+        ..phase(Op::GetMany, &[("hit", 100)], &[])
+    };
+    let mut names = names();
+    names.insert(Quantity::ManyReads, "selects".to_owned());
+    let objection_to = |selects| {
+        let witness = grew(&[("selects", selects), ("cmd_get", 3), ("get_hits", 3)]);
+        let account = Account {
+            store: "mysql",
+            witness: &witness,
+            names: &names,
+        };
+        let expected = Expected {
+            ops: BTreeMap::from([(Op::GetMany, 100)]),
+            new_keys: None,
+            transactions: None,
+        };
+        objection(&many, &expected, &account, None)
+    };
+    assert_eq!(objection_to(5), None);
+    let said = objection_to(4).unwrap();
+    assert_eq!(said, "mysql counted 4 `selects`, the client claims 5");
 }

@@ -106,7 +106,7 @@ fn of_kind(document: &Document, kind: FaultKind) -> Option<Chapter> {
         return None;
     }
     let mut blocks = vec![Block::Table(counts(&rows)), Block::Table(losses(&rows))];
-    blocks.push(Block::Prose(rows.iter().map(|row| rule(row)).collect()));
+    blocks.push(Block::Prose(rules(&rows)));
     Some(chapter(struck(kind), blocks))
 }
 
@@ -197,49 +197,62 @@ fn losses(rows: &[&FaultRow]) -> Table {
     }
 }
 
-/// The rule that explains a row, what was seen, and whether the two agree.
-fn rule(row: &FaultRow) -> Sentence {
-    let sentence = Sentence::default().name(&row.variant).text(format!(
-        ": {} {}",
-        keeping(row),
-        travelling(row)
-    ));
-    let seen = format!(
-        " Seen: {} of {} acknowledged writes lost, {} applied that nobody was told of.",
+/// Each rule once, with what was seen of the variants that it explains, and whether the two agree.
+fn rules(rows: &[&FaultRow]) -> Vec<Sentence> {
+    let mut rules: Vec<(String, Sentence)> = Vec::new();
+    for row in rows {
+        let rule = format!("{} {} Seen: ", keeping(row), travelling(row));
+        match rules.iter_mut().find(|(known, _)| *known == rule) {
+            Some((_, sentence)) => *sentence = seen(std::mem::take(sentence).text("; "), row),
+            None => {
+                let sentence = seen(Sentence::plain(&rule), row);
+                rules.push((rule, sentence));
+            }
+        }
+    }
+    rules.into_iter().map(|(_, rule)| rule.text(".")).collect()
+}
+
+fn seen(sentence: Sentence, row: &FaultRow) -> Sentence {
+    let lost = format!(
+        " {} of {} lost, {} untold",
         count(row.all_lost),
         count(row.all_acknowledged),
         count(row.all_applied_unacknowledged)
     );
+    let sentence = sentence.name(&row.variant).text(lost);
+    let sentence = match row.travel {
+        Travel::Transaction => sentence.text(format!(", {} in part", count(row.all_torn))),
+        _ => sentence,
+    };
     match row.contradictions.is_empty() {
-        true => sentence.text(seen),
-        false => sentence
-            .text(seen)
-            .strong(" This is not what the rule says."),
+        true => sentence,
+        false => sentence.strong(" (NOT what the rule says)"),
     }
 }
 
 /// What becomes of what was acknowledged.
 fn keeping(row: &FaultRow) -> String {
     if row.kind != FaultKind::Server {
-        return "the server lives on, so what it has acknowledged stays.".to_owned();
+        return "The server lives on, so what it has acknowledged stays.".to_owned();
     }
     match row.keeps {
-        None => "what the store keeps when it dies is not known to Roundtrip.",
+        None => "What the store keeps when it dies is not known to Roundtrip.",
         Some(Keeps::Nothing) => {
-            "with these settings the store keeps nothing outside its memory: everything that it \
+            "With these settings the store keeps nothing outside its memory: everything that it \
              acknowledged is lost when the server dies."
         }
         Some(Keeps::Soon) => {
-            "the server acknowledges a write that is only in its memory and writes it down within \
+            "The server acknowledges a write that is only in its memory and writes it down within \
              about a second: up to that second of acknowledged writes is lost when it dies."
         }
         Some(Keeps::Kernel) => {
-            "a write is handed to the kernel before it is acknowledged, so the death of the \
+            "A write is handed to the kernel before it is acknowledged, so the death of the \
              server's process loses none; a loss of power, which was not tried, may cost what the \
              disk did not have yet."
         }
         Some(Keeps::Disk) => {
-            "a write is on the disk before it is acknowledged, so the death of the server loses \
+            "A write is on the disk before it is acknowledged, so the death of the server loses \
              none."
         }
     }
@@ -262,11 +275,8 @@ fn travelling(row: &FaultRow) -> String {
         ),
         Travel::Transaction => format!(
             "A transaction is all or nothing: of the batch of {depth} under way either all is \
-             applied, without anybody being told, or none of it. {}",
-            match row.all_torn {
-                0 => "Every batch was looked into, and none was there in part.".to_owned(),
-                n => format!("{} there in part.", batches(n)),
-            }
+             applied, without anybody being told, or none of it; each batch was looked into for \
+             that."
         ),
     }
 }

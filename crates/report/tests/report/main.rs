@@ -4,9 +4,11 @@
 
 mod calibration;
 mod diff;
+mod faults;
 mod fixture;
 mod hostile;
 mod page;
 mod schema;
 mod snapshots;
+mod study;
 mod width;

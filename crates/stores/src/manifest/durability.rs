@@ -64,10 +64,20 @@ mod tests {
     }
 
     #[test]
+    fn a_table_keeps_what_its_log_has() {
+        for store in ["mysql", "mariadb"] {
+            assert_eq!(keeps(store, &[]), Some(Keeps::Disk));
+            for (flush, kept) in [("1", Keeps::Disk), ("2", Keeps::Kernel), ("0", Keeps::Soon)] {
+                assert_eq!(keeps(store, &[("flush", flush)]), Some(kept));
+            }
+        }
+    }
+
+    #[test]
     fn options_of_a_durability_are_those_of_the_server() {
         for manifest in crate::registry() {
-            for name in manifest.durability.iter().flat_map(|d| d.when.keys()) {
-                let known = manifest.option(name, "x").is_some();
+            for (name, value) in manifest.durability.iter().flat_map(|d| &d.when) {
+                let known = manifest.option(name, value).is_some();
                 assert!(known, "{}: {name}", manifest.name);
             }
         }

@@ -14,6 +14,9 @@ pub enum Quantity {
     Misses,
     /// Writes.
     Set,
+    /// Removals asked for, where those that found their key are not counted apart: how many keys
+    /// are gone then says how many did.
+    Deletes,
     /// Removals of a key that was there.
     DeleteHits,
     /// Removals of a key that was not there.
@@ -22,6 +25,11 @@ pub enum Quantity {
     IncrHits,
     /// Increments of a key that was not there.
     IncrMisses,
+    /// Batches of commands that were done as one.
+    Transactions,
+    /// Reads of several keys at once, by the call: of a store that may count a key of such a read
+    /// less or more than once.
+    ManyReads,
     /// Keys held now.
     Items,
     /// Bytes held now.

@@ -212,3 +212,106 @@ fn a_door_that_another_server_took_is_given_up_with_its_port() {
     assert_ne!(store.doors()["memcached"], busy);
     assert_eq!(asked, 4);
 }
+
+/// A cluster whose second node is started by a script, within a private directory.
+fn start_cluster(second: &str, within: Duration) -> (Problem, Vec<String>) {
+    let marker = tempfile::tempdir().unwrap();
+    fs::set_permissions(marker.path(), fs::Permissions::from_mode(0o777)).unwrap();
+    let pids = marker.path().join("pids");
+    let text = format!(
+        "echo $$ >> {0}; [ $(wc -l < {0}) -ne 2 ] && exec redis-server \"$@\"; {second}",
+        pids.display()
+    );
+    let (_kept, file) = script(&text);
+    let dir = PrivateDir::new().unwrap();
+    let options = StartOptions {
+        program: Some(file),
+        ready_within: Some(within),
+        ..StartOptions::new("/no/self", &dir)
+    };
+    let problem = start(find("redis-cluster").unwrap(), &options)
+        .err()
+        .unwrap();
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
+    let pids = fs::read_to_string(&pids).unwrap();
+    (problem, pids.lines().map(str::to_owned).collect())
+}
+
+fn assert_gone(pids: &[String]) {
+    assert_eq!(pids.len(), 3);
+    for pid in pids {
+        assert!(!Path::new("/proc").join(pid).exists(), "{pid} is left");
+    }
+}
+
+#[test]
+fn a_cluster_whose_nodes_do_not_reach_each_other_says_which_and_leaves_nothing() {
+    // Its bus speaks TLS, which the others do not understand.
+    let certified = tempfile::tempdir().unwrap();
+    fs::set_permissions(certified.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    certificate::make(certified.path(), is_root().then_some(NOBODY)).unwrap();
+    let file = |name: &str| certified.path().join(name).display().to_string();
+    let second = format!(
+        "exec redis-server \"$@\" --tls-cluster yes --tls-cert-file {} --tls-key-file {} \
+         --tls-ca-cert-file {}",
+        file(certificate::CERTIFICATE),
+        file(certificate::KEY),
+        file(certificate::CA)
+    );
+    let (problem, pids) = start_cluster(&second, Duration::from_secs(5));
+    assert_gone(&pids);
+    let told = problem.to_string();
+    assert!(
+        told.contains("redis-cluster was not ready within 5.0 s"),
+        "{told}"
+    );
+    assert!(problem.what.contains("127.0.0.1:"), "{told}");
+    assert!(
+        problem.what.contains("slots are served (state fail)"),
+        "{told}"
+    );
+    assert!(problem.next_step.unwrap().contains("bus ports"), "{told}");
+}
+
+#[test]
+fn a_node_that_is_no_node_of_a_cluster_ends_the_others_too() {
+    let second = "exec redis-server \"$@\" --cluster-enabled no";
+    let (problem, pids) = start_cluster(second, Duration::from_secs(60));
+    assert_gone(&pids);
+    assert!(
+        problem.what.contains("cluster support disabled"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn several_servers_go_round_ports_that_others_took() {
+    let other = TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().port();
+    for name in ["redis-cluster", "redis-shards", "memcached-shards"] {
+        let manifest = find(name).unwrap();
+        let Life::Process(process) = &manifest.life else {
+            panic!("{name} is a process");
+        };
+        let dir = PrivateDir::new().unwrap();
+        let options = StartOptions::new("/no/self", &dir);
+        let mut asked = 0;
+        // Of each server the first port is taken, and of the second the port for its peers too.
+        let mut next = || {
+            asked += 1;
+            match asked {
+                1 | 4 => Ok(taken),
+                _ => free_port(),
+            }
+        };
+        let store = start_process(manifest, process, &options, &mut next).unwrap();
+        assert_eq!(store.pids().len(), 3, "{name}");
+        assert_eq!(store.nodes().len(), 3, "{name}");
+        store.stop().unwrap();
+        let mut always = || Ok(taken);
+        let problem = start_process(manifest, process, &options, &mut always);
+        let problem = problem.err().unwrap();
+        assert!(problem.what.contains("free ports were taken"), "{problem}");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{name}");
+    }
+}

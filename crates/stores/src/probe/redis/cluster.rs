@@ -2,7 +2,7 @@
 
 use super::{Answer, Connection, RedisProbe};
 use crate::probe::several::Several;
-use crate::probe::{Identity, Probe};
+use crate::probe::{Identity, Probe, in_words};
 use roundtrip_model::contract::Endpoint;
 use roundtrip_model::record::Counters;
 use roundtrip_model::{Kind, Problem, Result};
@@ -24,25 +24,23 @@ impl ClusterProbe {
 impl Probe for ClusterProbe {
     /// All nodes have to say that every slot is some node's and every node is there.
     fn identify(&mut self) -> Result<Identity> {
+        let of = self.0.0.len();
+        let mut not_yet = Vec::new();
         for node in &mut self.0.0 {
-            node.ask(|connection| {
-                let told = connection.text(&["CLUSTER", "INFO"])?;
-                let of = |name: &str| {
-                    let line = told.lines().find_map(|line| line.strip_prefix(name));
-                    line.unwrap_or("nothing").trim().to_owned()
-                };
-                match of("cluster_state:").as_str() {
-                    "ok" => Ok(()),
-                    state => Err(connection.0.problem(format!(
-                        "the cluster is not whole: a node says that its state is {state}, that it \
-                         knows {} nodes, and that {} of {SLOTS} slots have one that answers",
-                        of("cluster_known_nodes:"),
-                        of("cluster_slots_ok:"),
-                    ))),
-                }
-            })?;
+            let place = in_words(&node.endpoint);
+            not_yet.extend(node.ask(state)?.map(|state| format!("{place} {state}")));
         }
-        self.0.identify()
+        match not_yet.is_empty() {
+            true => self.0.identify(),
+            false => Err(Problem::new(
+                Kind::Failed,
+                format!("of {of} nodes {}", not_yet.join("; ")),
+            )
+            .next(
+                "each node must reach the others at their bus ports on this machine: look for a \
+                 firewall on its loopback, and at what the nodes said last",
+            )),
+        }
     }
 
     /// The sums over the nodes.
@@ -61,6 +59,23 @@ impl Probe for ClusterProbe {
     fn is_cheap(&self) -> bool {
         self.0.is_cheap()
     }
+}
+
+/// Why a node cannot serve yet, in its own figures; `None` where it can.
+fn state(connection: &mut Connection) -> Result<Option<String>> {
+    let told = connection.text(&["CLUSTER", "INFO"])?;
+    let of = |name: &str| {
+        let line = told.lines().find_map(|line| line.strip_prefix(name));
+        line.unwrap_or("nothing").trim().to_owned()
+    };
+    let state = of("cluster_state:");
+    Ok((state != "ok").then(|| {
+        format!(
+            "knows {} and says that {} of {SLOTS} slots are served (state {state})",
+            of("cluster_known_nodes:"),
+            of("cluster_slots_ok:"),
+        )
+    }))
 }
 
 /// Makes a cluster of nodes that do not know each other: each gets an equal share of the slots,

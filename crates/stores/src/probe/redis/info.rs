@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 
 /// Commands whose number of calls is 0 until the first one: `INFO` has no line for a command that
 /// nobody called, which would read as not known.
-const COUNTED_FROM_0: [&str; 13] = [
+const COUNTED_FROM_0: [&str; 15] = [
     "get", "set", "setex", "psetex", "setnx", "mget", "mset", "del", "unlink", "incr", "incrby",
-    "decr", "decrby",
+    "decr", "decrby", "multi", "exec",
 ];
 /// Commands that write one key whole.
 const WRITES: [&str; 4] = ["set", "setex", "psetex", "setnx"];
 /// Commands that add to a number, or take from it.
 const ARITHMETIC: [&str; 4] = ["incr", "incrby", "decr", "decrby"];
+/// Commands that remove keys: how many, they do not tell.
+const REMOVALS: [&str; 2] = ["del", "unlink"];
 
 /// An answer to `INFO`.
 pub struct Info(BTreeMap<String, String>);
@@ -41,7 +43,7 @@ impl Info {
 
     /// Every value that is a whole number; the calls of each command as `calls_get` and the like;
     /// the keys of all databases as `keys`; and sums of what a witness asks for:
-    /// `keyspace_reads`, `writes`, `arithmetic`.
+    /// `keyspace_reads`, `writes`, `arithmetic`, `removals`.
     pub fn counters(&self) -> Counters {
         let calls_of = |command: &str| format!("calls_{command}");
         let mut counters: Counters = COUNTED_FROM_0
@@ -69,6 +71,7 @@ impl Info {
             ("keyspace_reads", reads.map(|(hits, misses)| hits + misses)),
             ("writes", Some(sum(&WRITES))),
             ("arithmetic", Some(sum(&ARITHMETIC))),
+            ("removals", Some(sum(&REMOVALS))),
         ];
         let known = |(name, sum): (&str, Option<u64>)| Some((name.to_owned(), sum?));
         counters.extend(sums.into_iter().filter_map(known));

@@ -37,6 +37,7 @@ fn info_becomes_counters() {
         keyspace_hits:7\r\nkeyspace_misses:2\r\n# Commandstats\r\n\
         cmdstat_get:calls=9,usec=11,usec_per_call=1.22,rejected_calls=0,failed_calls=0\r\n\
         cmdstat_config|get:calls=3,usec=1\r\ncmdstat_setex:calls=2\r\n\
+        cmdstat_del:calls=1\r\ncmdstat_unlink:calls=2\r\n\
         # Keyspace\r\ndb0:keys=4,expires=0,avg_ttl=0\r\ndb11:keys=1,expires=1\r\n";
     let counters = Info::parse(text).counters();
     for (name, count) in [
@@ -47,6 +48,8 @@ fn info_becomes_counters() {
         ("calls_set", 0),
         ("writes", 2),
         ("arithmetic", 0),
+        ("removals", 3),
+        ("calls_exec", 0),
         ("keys", 5),
         ("uptime_in_seconds", 5),
     ] {
@@ -77,7 +80,7 @@ fn what_is_not_redis_is_said_to_be_so() {
 fn a_server_that_takes_its_place_is_called_by_its_own_version() {
     let info = bulk("redis_version:7.2.4\r\nvalkey_version:8.1.0\r\nprocess_id:5\r\n");
     let identity = probe_of(vec![info.clone(), info]).identify().unwrap();
-    assert_eq!(identity.version, "8.1.0");
+    assert_eq!(identity.version, "valkey-server 8.1.0");
     assert_eq!(identity.pid, Some(5));
 }
 
