@@ -321,7 +321,7 @@ fn keys_are_spread_over_several_servers_and_read_together() {
             count: 200,
             keys_per_op: 3,
             add: 5,
-            ..stream
+            ..stream.clone()
         };
         let zeros = Stream {
             count: 300,
@@ -341,6 +341,7 @@ fn keys_are_spread_over_several_servers_and_read_together() {
         let done = run(&mut worker, phase(Op::Get, &last, dir.path()));
         assert_eq!(outcomes(&done), [("hit", 300)], "{client}");
 
+        run(&mut worker, phase(Op::Set, &stream, dir.path()));
         // One that died takes its keys with it, and no key is then a hit or a miss by mistake.
         servers[1].kill();
         let done = run(&mut worker, phase(Op::GetMany, &many, dir.path()));

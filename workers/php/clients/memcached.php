@@ -66,7 +66,7 @@ return new class () implements Client {
     public function whyFalse(): string
     {
         return match ($this->memcached->getResultCode()) {
-            Memcached::RES_SUCCESS => '',
+            Memcached::RES_SUCCESS => $this->memcached->getLastErrorCode() === 0 ? '' : 'some_errors',
             Memcached::RES_NOTFOUND => Client::ABSENT,
             default => strtolower(strtr($this->memcached->getResultMessage(), ' ', '_')),
         };

@@ -141,7 +141,8 @@ final class Tally
         }
         $this->why ??= $this->client->whyFalse();
         return match ($this->why) {
-            '' => 'wrong',
+            // Of several keys the one that is not there fails nothing.
+            '' => $op === 'get_many' ? self::ABSENT[$op] : 'wrong',
             Client::ABSENT, Client::ABSENT_OR_FALSE => self::ABSENT[$op] ?? 'error:not_stored',
             default => "error:{$this->why}",
         };
