@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What the tests drive: Debian's packages, by the binary or extension that shows they are there.
-const PACKAGES: [&str; 8] = [
+const PACKAGES: [&str; 15] = [
     "memcached",
     "redis-server",
     "php-cli",
@@ -14,7 +14,18 @@ const PACKAGES: [&str; 8] = [
     "php-redis",
     "php-igbinary",
     "php-msgpack",
+    "php-mysql",
+    "php-nrk-predis",
+    "mariadb-server",
+    // What `roundtrip setup mysql` needs: to bring it, and to start it.
+    "maven",
+    "openjdk-17-jre-headless",
+    "libaio1",
+    "libnuma1",
 ];
+
+/// Where a package's scripts ask whether they may start a service; 101 is no.
+const POLICY: &str = "/usr/sbin/policy-rc.d";
 
 /// Installs the packages that are missing. Needs root, or sudo without a question.
 pub fn setup(root: &Path) -> Outcome {
@@ -36,7 +47,37 @@ pub fn setup(root: &Path) -> Outcome {
         step(root, &words, &[("DEBIAN_FRONTEND", "noninteractive")])
     };
     apt(&["update"])?;
-    apt(&[&["install", "--no-install-recommends"], missing.as_slice()].concat())
+    let install = [&["install", "--no-install-recommends"], missing.as_slice()].concat();
+    without_services(root, is_root, || apt(&install))
+}
+
+/// Installs while no package may start its service: tests start their own servers, and a database
+/// that nobody asked for must not be left running.
+fn without_services(root: &Path, is_root: bool, install: impl Fn() -> Outcome) -> Outcome {
+    if Path::new(POLICY).exists() {
+        // Somebody decided already what may start.
+        return install();
+    }
+    let prefix: &[&str] = if is_root { &[] } else { &["sudo", "-n"] };
+    let shell = |script: String| {
+        let words = [prefix, &["sh", "-c", &script]].concat();
+        step(root, &words, &[])
+    };
+    // Should this one be killed in between, what it leaves behind forbids nothing any more.
+    let while_alive = format!("[ -d /proc/{} ] && exit 101", std::process::id());
+    let refuse = format!("#!/bin/sh\\n{while_alive}\\nexit 0\\n");
+    shell(format!(
+        "printf '{refuse}' > {POLICY} && chmod 755 {POLICY}"
+    ))?;
+    let installed = install();
+    shell(format!("rm -f {POLICY}"))?;
+    installed
+}
+
+/// Brings what is in no package: `roundtrip setup` knows what, and does nothing where it is there.
+fn setup_stores(root: &Path) -> Outcome {
+    let run = ["cargo", "run", "-q", "-p", "roundtrip", "--", "setup"];
+    step(root, &[run.as_slice(), &["mysql"]].concat(), &[])
 }
 
 fn is_installed(package: &str) -> bool {
@@ -67,6 +108,7 @@ pub fn run(root: &Path) -> Outcome {
     )?;
     lint_php(root)?;
     tidy::run(root)?;
+    setup_stores(root)?;
     step(
         root,
         &["cargo", "test", "--workspace", "--no-fail-fast"],

@@ -77,6 +77,7 @@ pub fn trial(block: u32) -> TrialRecord {
             sys_ns: 3,
         }),
         client_max_rss_bytes: None,
+        complaint: None,
         outcomes: [(outcome::HIT.to_owned(), 1000)].into(),
         cache_outcomes: [(outcome::MISS.to_owned(), 1)].into(),
         latency: Some(latency),

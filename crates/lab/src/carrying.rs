@@ -62,6 +62,45 @@ pub fn can_pace(path: &Path, phase: &Phase, client: &ClientInfo, carrying: Carry
         .next("leave the rate or schedule out, or use `native`"))
 }
 
+/// A variant and its baseline with their requests in flight.
+struct Unequal<'e> {
+    baseline: &'e str,
+    usual: String,
+    variant: &'e str,
+    in_flight: String,
+}
+
+/// More variants of one baseline than these stand in one line: where the depth is the factor, all
+/// but one differ.
+const FEW: usize = 3;
+
+fn told(experiment: &Experiment, alike: &[Unequal<'_>]) -> Vec<Warning> {
+    let warning = |subject: &str, detail| Warning::new(WarningKind::UnequalTerms, subject, detail);
+    if alike.len() > FEW {
+        let all: Vec<String> = alike
+            .iter()
+            .map(|u| format!("`{}` {}", u.variant, u.in_flight))
+            .collect();
+        let detail = format!(
+            "it has up to {} requests in flight; {}",
+            alike[0].usual,
+            all.join(", ")
+        );
+        return vec![warning(alike[0].baseline, detail)];
+    }
+    let one = |u: &Unequal<'_>| {
+        let name = match u.baseline == experiment.baseline {
+            true => "the baseline".to_owned(),
+            false => format!("its baseline `{}`", u.baseline),
+        };
+        let (in_flight, usual) = (&u.in_flight, &u.usual);
+        let (number, words) = in_flight.split_once(' ').unwrap_or((in_flight, ""));
+        let detail = format!("it has up to {number} requests in flight {words}, {name} {usual}");
+        warning(u.variant, detail)
+    };
+    alike.iter().map(one).collect()
+}
+
 /// Variants that may have another number of requests in flight than what they are compared with.
 pub fn unequal(experiment: &Experiment) -> Result<Vec<Warning>> {
     let of = |path: &Path| -> Result<(u64, String)> {
@@ -69,7 +108,7 @@ pub fn unequal(experiment: &Experiment) -> Result<Vec<Warning>> {
         let words = format!("{connections} connections x depth {depth}");
         Ok((u64::from(connections) * u64::from(depth), words))
     };
-    let mut warnings = Vec::new();
+    let mut unequal: Vec<Unequal<'_>> = Vec::new();
     for variant in &experiment.variants {
         let own = experiment.baseline_of(&variant.name);
         let Some((baseline, its_path)) = own.and_then(|b| Some((b, experiment.path(b)?))) else {
@@ -78,19 +117,17 @@ pub fn unequal(experiment: &Experiment) -> Result<Vec<Warning>> {
         let (in_flight, words) = of(&variant.path)?;
         let (usual, usual_words) = of(its_path)?;
         if in_flight != usual {
-            let name = match baseline == experiment.baseline {
-                true => "the baseline".to_owned(),
-                false => format!("its baseline `{baseline}`"),
-            };
-            let detail = format!(
-                "it has up to {in_flight} requests in flight ({words}), {name} {usual} ({usual_words})"
-            );
-            warnings.push(Warning::new(
-                WarningKind::UnequalTerms,
-                &variant.name,
-                detail,
-            ));
+            unequal.push(Unequal {
+                baseline,
+                usual: format!("{usual} ({usual_words})"),
+                variant: &variant.name,
+                in_flight: format!("{in_flight} ({words})"),
+            });
         }
+    }
+    let mut warnings = Vec::new();
+    for alike in unequal.chunk_by(|a, b| a.baseline == b.baseline) {
+        warnings.extend(told(experiment, alike));
     }
     Ok(warnings)
 }
@@ -182,6 +219,25 @@ mod tests {
             told[0].detail,
             "it has up to 50 requests in flight (50 connections x depth 1), \
              its baseline `b` 800 (50 connections x depth 16)"
+        );
+    }
+
+    #[test]
+    fn many_of_one_baseline_stand_in_one_line() {
+        let deeper = |depth: u32| {
+            format!(
+                "[[variant]]\nname = \"{depth}\"\nclient = \"native\"\nstore = \"floor\"\n\
+                 options = {{ connections = 1, depth = {depth} }}\n"
+            )
+        };
+        let more: String = [2, 4, 8, 16].map(deeper).concat();
+        let told = unequal(&experiment(&more)).unwrap();
+        assert_eq!((told.len(), told[0].subject.as_str()), (1, "a"));
+        assert!(
+            told[0]
+                .detail
+                .ends_with("`8` 8 (1 connections x depth 8), `16` 16 (1 connections x depth 16)"),
+            "{told:?}"
         );
     }
 }

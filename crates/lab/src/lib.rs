@@ -11,6 +11,7 @@ pub mod catalog;
 mod clock;
 pub mod compare;
 pub mod doctor;
+mod door;
 pub mod engine;
 mod environment;
 pub mod faults;

@@ -9,7 +9,6 @@ use crate::trial::Servers;
 use crate::watch::{Watch, Who};
 use roundtrip_model::contract::{
     Carried, Done, Gap, GapTotals, Lateness, Open, PhaseCommand, Purpose, Redirects, Target,
-    outcome,
 };
 use roundtrip_model::machine::MachineState;
 use roundtrip_model::record::{CounterSample, Counters, PhaseRecord, ProcessUsage, Witness};
@@ -111,13 +110,13 @@ impl Clients<'_, '_> {
     }
 }
 
-/// Brings keys into place with one client process; says how many were stored.
+/// Brings keys into place with one client process; says what became of them.
 pub fn prepare(
     clients: &mut Clients<'_, '_>,
     target: Target,
     stream: &Stream,
     ttl_s: u32,
-) -> Result<u64> {
+) -> Result<Done> {
     let command = clients.command(Op::Set, Purpose::Prepare, stream, ttl_s)?;
     let mut worker = clients.open(1)?;
     let done = once(
@@ -126,7 +125,7 @@ pub fn prepare(
         PhaseCommand { target, ..command },
     )?;
     worker.close()?;
-    Ok(done.outcomes.get(outcome::STORED).copied().unwrap_or(0))
+    Ok(done)
 }
 
 /// Reads keys with one client process; says what became of them.
@@ -369,6 +368,7 @@ fn record(
             sys_ns: a.sys_ns + b.sys_ns,
         }),
         client_max_rss_bytes: ended.iter().map(|e| e.max_rss_bytes).max(),
+        complaint: done.iter().find_map(|d| d.complaint.clone()),
         outcomes: sum(done.iter().map(|d| &d.outcomes)),
         cache_outcomes: sum(done.iter().map(|d| &d.cache_outcomes)),
         latency: (latency.count() > 0).then_some(latency),

@@ -62,6 +62,42 @@ pub fn objection(
     })
 }
 
+/// What a server said when it refused, and what can be done about it where that is known.
+pub fn in_its_words(complaint: &str) -> String {
+    const STEPS: [(&str, &str); 6] = [
+        (
+            "OOM ",
+            "give the server more memory, or a policy that throws out (maxmemory-policy=allkeys-lru)",
+        ),
+        (
+            "out of memory storing object",
+            "give the server more memory, or use smaller values",
+        ),
+        (
+            "ERR max number of clients reached",
+            "ask for fewer connections, or raise maxclients of the server",
+        ),
+        (
+            "NOAUTH",
+            "put the password into the environment variable ROUNDTRIP_REDIS_PASSWORD",
+        ),
+        (
+            "CLUSTERDOWN",
+            "look at `CLUSTER INFO` of each node: a node or its slots are gone",
+        ),
+        (
+            "MISCONF",
+            "look whether the disk that the server writes to is full",
+        ),
+    ];
+    let step = STEPS.iter().find(|(start, _)| complaint.starts_with(start));
+    let step = step.map_or(String::new(), |(_, step)| format!("; {step}"));
+    format!(
+        "; the server said: {}{step}",
+        complaint.trim_end_matches('.')
+    )
+}
+
 /// What the client itself says that rules the phase out.
 fn claims(phase: &PhaseRecord, expected: &Expected) -> Option<String> {
     let wrong = phase.outcome(outcome::WRONG);
@@ -72,10 +108,14 @@ fn claims(phase: &PhaseRecord, expected: &Expected) -> Option<String> {
         ));
     }
     if let Some((kind, count)) = phase.errors().next() {
-        return Some(format!(
+        let mut reason = format!(
             "{count} operations of phase `{}` failed: {kind}",
             phase.name
-        ));
+        );
+        if let Some(complaint) = &phase.complaint {
+            reason.push_str(&in_its_words(complaint));
+        }
+        return Some(reason);
     }
     let total: u64 = phase.outcomes.values().sum();
     (total != expected.total()).then(|| {
@@ -143,6 +183,10 @@ fn reads(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>) -> Optio
     // What a scan counts as is each store's own affair.
     if asked == 0 || expected.of(Op::Scan) > 0 {
         return None;
+    }
+    if phase.op == Op::GetMany && store.names.contains_key(&Quantity::ManyReads) {
+        let calls = asked.div_ceil(u64::from(phase.keys_per_op.max(1)));
+        return contradiction(store, Quantity::ManyReads, calls);
     }
     let found = phase.outcome(outcome::HIT) + modified(phase, expected);
     contradiction(store, Quantity::Get, asked)

@@ -7,7 +7,7 @@ use crate::pace::{self, Kept};
 use crate::phase::{self, Clients};
 use crate::placement::Cpus;
 use crate::plan::TrialPlan;
-use crate::reconcile::{Account, Expected, objection};
+use crate::reconcile::{Account, Expected, in_its_words, objection};
 use crate::steps::{self, Step};
 use crate::{terms, watch};
 use roundtrip_model::contract::{Target, outcome};
@@ -144,7 +144,7 @@ fn run_steps(
             } => {
                 let mut record = phase::measure(&mut clients, &phase, &warmup, &stream)?;
                 if let Some(witness) = record.witness.get(phase::STORE) {
-                    record.terms = terms::of(witness, bench.witness_names(&path.store));
+                    record.terms = terms::of(witness, &bench.witness_names(&path.store, path));
                 }
                 let expected = Expected {
                     ops: stream.ops(),
@@ -172,13 +172,16 @@ fn prepare(
     stream: &Stream,
     ttl_s: u32,
 ) -> Result<()> {
-    let stored = phase::prepare(clients, target, stream, ttl_s)?;
+    let done = phase::prepare(clients, target, stream, ttl_s)?;
+    let stored = done.outcomes.get(outcome::STORED).copied().unwrap_or(0);
     if stored == stream.count {
         return Ok(());
     }
+    let said = done.complaint.as_deref().map(in_its_words);
+    let said = said.unwrap_or_default();
     Err(Problem::new(
         Kind::Failed,
-        format!("only {stored} of {} keys could be set", stream.count),
+        format!("only {stored} of {} keys could be set{said}", stream.count),
     )
     .at(clients.path.to_string())
     .next("the store may be out of memory, or refuse keys or values of this size"))
@@ -193,16 +196,16 @@ fn judge(
     bench: &Bench<'_>,
 ) {
     let empty = Witness::default();
-    let account = |store, role| Account {
+    let names = |store: &str| bench.witness_names(store, path);
+    let (of_store, of_cache) = (names(&path.store), path.cache.as_deref().map(names));
+    let account = |store, role, names| Account {
         store,
         witness: record.witness.get(role).unwrap_or(&empty),
-        names: bench.witness_names(store),
+        names,
     };
-    let store = account(path.store.as_str(), phase::STORE);
-    let cache = path
-        .cache
-        .as_deref()
-        .map(|name| account(name, phase::CACHE));
+    let store = account(path.store.as_str(), phase::STORE, &of_store);
+    let cache = path.cache.as_deref().zip(of_cache.as_ref());
+    let cache = cache.map(|(name, names)| account(name, phase::CACHE, names));
     if let Some(reason) = objection(record, expected, &store, cache.as_ref()) {
         make_void(trial, reason);
     }

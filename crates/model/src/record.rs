@@ -308,6 +308,9 @@ pub struct PhaseRecord {
     pub process: Option<ProcessUsage>,
     /// Largest resident set of a client process.
     pub client_max_rss_bytes: Option<u64>,
+    /// What a server said when it first refused an op, in its own words, where it said anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complaint: Option<String>,
     /// Counts by outcome.
     pub outcomes: BTreeMap<String, u64>,
     /// Counts of a cache's part, for `read_aside`.

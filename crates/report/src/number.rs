@@ -75,6 +75,7 @@ pub fn figure(metric: Metric, value: f64) -> String {
     match metric.unit() {
         "1/s" => with_unit(value, &RATE),
         "s" => nanos(value * 1e9),
+        "B" => with_unit(value, &BYTES),
         _ => nanos(value),
     }
 }
@@ -220,6 +221,7 @@ mod tests {
         assert_eq!(figure(Metric::LoopRealS, 1.634), "1.63 s");
         assert_eq!(known(Metric::P99Ns, None), UNKNOWN);
         assert_eq!(bytes(8_330_000_000), "7.76 GiB");
+        assert_eq!(figure(Metric::ClientMaxRssBytes, 31_457_280.0), "30.0 MiB");
     }
 
     #[test]

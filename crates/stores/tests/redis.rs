@@ -189,3 +189,38 @@ fn a_password_comes_from_the_environment_and_is_never_shown() {
         "{wrong}"
     );
 }
+
+#[test]
+fn what_it_keeps_on_disk_stays_in_its_private_directory() {
+    let manifest = roundtrip_stores::find("redis").unwrap();
+    let asked = [
+        ("appendonly", "yes"),
+        ("appendfsync", "always"),
+        ("maxmemory", "3mb"),
+        ("maxmemory-policy", "noeviction"),
+    ];
+    let set = |(name, value): (&str, &str)| manifest.option(name, value).unwrap();
+    let arguments: Vec<String> = asked.into_iter().flat_map(set).collect();
+    let server = redis(|options| options.extra_args = arguments);
+    let settings = server.store.settings();
+    // What a path asks for comes after what the manifest says.
+    assert_eq!(settings["maxmemory_bytes"], (3 << 20).to_string());
+    assert_eq!(settings["maxmemory_policy"], "noeviction");
+    assert_eq!(settings["appendonly"], "yes");
+    tell(&server, &[&["SET", "key", "kept"]]);
+    let held = |dir: &Path| -> Vec<std::path::PathBuf> {
+        let entries = std::fs::read_dir(dir).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let [own] = held(server.dir.path()).try_into().unwrap();
+    let log = held(&own.join("appendonlydir"));
+    let text = log.iter().map(|file| std::fs::read(file).unwrap());
+    assert!(
+        text.flatten()
+            .collect::<Vec<u8>>()
+            .windows(4)
+            .any(|w| w == b"kept")
+    );
+    server.store.stop().unwrap();
+    assert!(held(server.dir.path()).is_empty());
+}

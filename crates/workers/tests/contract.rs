@@ -97,6 +97,7 @@ fn events_are_what_the_contract_says() {
             ended_ns: 2,
             user_ns: 3,
             sys_ns: 4,
+            complaint: None,
             outcomes: [("hit".to_owned(), 5), ("error:timeout".to_owned(), 6)].into(),
             cache_outcomes: Default::default(),
             max_rss_bytes: Some(8),

@@ -6,7 +6,7 @@ mod common;
 use common::{EXTENSIONS, Memcached, host, open, opened, outcomes, phase, published, run};
 use roundtrip_model::contract::{LatencyForm, Open};
 use roundtrip_model::stream::Stream;
-use roundtrip_model::workload::{Distribution, Generate, KeyRecipe, ValueRecipe};
+use roundtrip_model::workload::{Distribution, Generate, KeyRecipe, ValueRecipe, Values};
 use roundtrip_model::{Kind, Op};
 use roundtrip_process::{PrivateDir, Settings};
 use roundtrip_workers::{Host, read_latencies};
@@ -281,5 +281,79 @@ fn a_mix_does_each_op_as_often_as_the_stream_has_it() {
         assert_eq!(server.counter("get_misses"), misses);
         assert_eq!(server.counter("cmd_set"), 300 + written);
         assert_eq!(server.counter("curr_items"), 400);
+    }
+}
+
+#[test]
+fn keys_are_spread_over_several_servers_and_read_together() {
+    let dir = PrivateDir::new().unwrap();
+    let host = host(&dir);
+    for client in EXTENSIONS {
+        let mut servers = [(); 3].map(|()| Memcached::tcp());
+        let nodes = servers.each_ref().map(|server| server.endpoint.clone());
+        let shards = || Open {
+            store: "memcached-shards".to_owned(),
+            nodes: nodes.to_vec(),
+            ..open(client, &nodes[0], &[])
+        };
+        let mut worker = host.spawn("php", &Settings::default()).unwrap();
+        worker.open(shards()).unwrap();
+        let stream = published(300);
+        let done = run(&mut worker, phase(Op::Set, &stream, dir.path()));
+        assert_eq!(outcomes(&done), [("stored", 300)]);
+        let held = servers.each_ref().map(|s| s.counter("curr_items"));
+        assert_eq!(held.iter().sum::<u64>(), 300, "{client}");
+        assert!(held.iter().all(|n| *n > 0), "{client} {held:?}");
+        let many = Stream {
+            op: Op::GetMany,
+            count: 20,
+            keys_per_op: 15,
+            hit_ratio: 0.9,
+            ..stream.clone()
+        };
+        let done = run(&mut worker, phase(Op::GetMany, &many, dir.path()));
+        assert_eq!(outcomes(&done), [("hit", 270), ("miss", 30)], "{client}");
+        let asked = servers.iter().map(|s| s.counter("get_hits"));
+        assert_eq!(asked.sum::<u64>(), 270, "{client}");
+        let sum = Stream {
+            op: Op::ReadModifyWrite,
+            values: Values::of(ValueRecipe::Zero, 0),
+            count: 200,
+            keys_per_op: 3,
+            add: 5,
+            ..stream
+        };
+        let zeros = Stream {
+            count: 300,
+            keys_per_op: 1,
+            add: 0,
+            ..sum.clone()
+        };
+        run(&mut worker, phase(Op::Set, &zeros, dir.path()));
+        let done = run(&mut worker, phase(Op::ReadModifyWrite, &sum, dir.path()));
+        assert_eq!(outcomes(&done), [("stored", 600)], "{client}");
+        let last = Stream {
+            op: Op::Get,
+            records_before: 600,
+            add: 5,
+            ..zeros
+        };
+        let done = run(&mut worker, phase(Op::Get, &last, dir.path()));
+        assert_eq!(outcomes(&done), [("hit", 300)], "{client}");
+
+        // One that died takes its keys with it, and no key is then a hit or a miss by mistake.
+        servers[1].kill();
+        let done = run(&mut worker, phase(Op::GetMany, &many, dir.path()));
+        let errors = done
+            .outcomes
+            .keys()
+            .filter(|name| name.starts_with("error:"));
+        assert!(errors.count() > 0, "{client}: {:?}", done.outcomes);
+        let mut worker = host.spawn("php", &Settings::default()).unwrap();
+        assert_eq!(
+            worker.open(shards()).unwrap_err().kind,
+            Kind::Failed,
+            "{client}"
+        );
     }
 }

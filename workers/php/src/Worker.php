@@ -117,7 +117,7 @@ final class Worker
             }
         }
         if (isset($options['table']) && !in_array($command['store'], ['mysql', 'mariadb'], true)) {
-            throw new Failure('usage', "only mysql and mariadb have tables: the client does not take table on {$command['store']}");
+            throw new Failure('usage', "only mysql and mariadb have tables, and {$command['store']} has none");
         }
         $place = Place::of($command, $client->about()->door);
         $start = hrtime(true);
@@ -156,7 +156,8 @@ final class Worker
             $operations->mustBeOfTheirIndex();
         }
         $journal = isset($command['journal']) ? new Journal($command['journal']) : null;
-        $this->loop = new Loop($opened, $operations, $turn, $command['ttl_s'], $inLoop, $journal, $command['purpose'] === 'prepare');
+        $prepares = $command['purpose'] === 'prepare';
+        $this->loop = new Loop($opened, $operations, $turn, $command['ttl_s'], $inLoop, $journal, $prepares);
         $this->latencies = $command['latencies'] ?? null;
         $this->say(['event' => 'ready']);
     }

@@ -108,6 +108,7 @@ fn phase(wall_ns: u64) -> PhaseRecord {
         server_cpu_ns: None,
         process: None,
         client_max_rss_bytes: None,
+        complaint: None,
         outcomes: BTreeMap::from([("hit".into(), 1000)]),
         cache_outcomes: BTreeMap::new(),
         latency: None,

@@ -22,6 +22,7 @@ fn phase(op: Op, outcomes: &[(&str, u64)], cache: &[(&str, u64)]) -> PhaseRecord
         server_cpu_ns: None,
         process: None,
         client_max_rss_bytes: None,
+        complaint: None,
         outcomes: map(outcomes),
         cache_outcomes: map(cache),
         latency: None,
@@ -284,4 +285,49 @@ fn transactions_that_were_asked_for_are_counted() {
     assert_eq!(said(None, 0), None);
     assert_eq!(said(Some(10), 10), None);
     assert!(said(Some(10), 9).unwrap().contains("9 `calls_exec`"));
+}
+
+#[test]
+fn what_a_server_said_stands_in_the_reason_with_what_can_be_done() {
+    let mut set = phase(Op::Set, &[("stored", 40), ("error:server", 60)], &[]);
+    set.complaint = Some("OOM command not allowed when used memory > 'maxmemory'.".to_owned());
+    let reason = said(&set, 0, &grew(&[]), None).unwrap();
+    assert!(reason.starts_with("60 operations of phase `p` failed: server; the server said: OOM"));
+    assert!(
+        reason.contains("'maxmemory'; give the server more memory"),
+        "{reason}"
+    );
+    set.complaint = Some("ERR something else".to_owned());
+    let reason = said(&set, 0, &grew(&[]), None).unwrap();
+    assert!(
+        reason.ends_with("the server said: ERR something else"),
+        "{reason}"
+    );
+}
+
+#[test]
+fn keys_that_are_read_together_may_be_counted_by_the_call() {
+    let many = PhaseRecord {
+        keys_per_op: 20,
+        ..phase(Op::GetMany, &[("hit", 100)], &[])
+    };
+    let mut names = names();
+    names.insert(Quantity::ManyReads, "selects".to_owned());
+    let objection_to = |selects| {
+        let witness = grew(&[("selects", selects), ("cmd_get", 3), ("get_hits", 3)]);
+        let account = Account {
+            store: "mysql",
+            witness: &witness,
+            names: &names,
+        };
+        let expected = Expected {
+            ops: BTreeMap::from([(Op::GetMany, 100)]),
+            new_keys: None,
+            transactions: None,
+        };
+        objection(&many, &expected, &account, None)
+    };
+    assert_eq!(objection_to(5), None);
+    let said = objection_to(4).unwrap();
+    assert_eq!(said, "mysql counted 4 `selects`, the client claims 5");
 }

@@ -195,6 +195,7 @@ impl<P: Protocol, C: Pace> Course<P, C> {
 
     /// Ends the phase.
     pub(crate) fn finish(mut self) -> Result<(Record, Tally), WorkerError> {
+        self.record.complaint = self.protocol.complaint();
         let cache = self.protocol.finish()?;
         Ok((self.record, cache))
     }

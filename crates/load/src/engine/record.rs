@@ -22,6 +22,8 @@ pub(crate) struct Record {
     /// For how long it looked for the next moment without sleeping and nothing came.
     pub(crate) spun_ns: u64,
     pub(crate) gaps: Gaps,
+    /// What a server said when it first refused an op.
+    pub(crate) complaint: Option<String>,
     /// How often a node of a cluster said that a slot is another's for good.
     pub(crate) moved: u64,
     /// How often it said so of one op, while a slot was on the move.
@@ -47,6 +49,7 @@ impl Record {
             latest_ns: 0,
             spun_ns: 0,
             gaps: Gaps::default(),
+            complaint: None,
             moved: 0,
             asked: 0,
             slice_ends_ns: Vec::with_capacity(SLICES as usize),
@@ -124,6 +127,7 @@ impl Record {
         self.latest_ns = self.latest_ns.max(other.latest_ns);
         self.spun_ns += other.spun_ns;
         self.gaps.merge(other.gaps);
+        self.complaint = self.complaint.take().or(other.complaint);
         self.moved += other.moved;
         self.asked += other.asked;
         self.last_ns = self.last_ns.max(other.last_ns);

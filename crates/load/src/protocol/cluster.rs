@@ -188,6 +188,10 @@ impl Protocol for Cluster {
         out.extend_from_slice(ASKING);
     }
 
+    fn complaint(&mut self) -> Option<String> {
+        self.resp.complaint()
+    }
+
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
         self.resp.request(op, index, texts, out);

@@ -1,7 +1,7 @@
 //! memcached, or anything else that speaks its text protocol.
 
 use super::lead::Lead;
-use super::{Answer, Flight, Protocol, Task, after_read, reads};
+use super::{Answer, Flight, Protocol, Task, after_read, note, reads};
 use crate::clock;
 use crate::engine::{Fence, Texts};
 use crate::outcome::{ErrorKind, Outcome};
@@ -22,6 +22,7 @@ pub(crate) struct Memcached {
     /// ` 0 LENGTH` and a line end: what stands between the key and a value that is there.
     lead: Lead,
     limits: Limits,
+    complaint: Option<String>,
 }
 
 impl Memcached {
@@ -30,6 +31,7 @@ impl Memcached {
             storing: format!(" 0 {} ", lifetime(task)).into_bytes(),
             lead: Lead::new(b" 0 "),
             limits: Limits::default(),
+            complaint: None,
         }
     }
 
@@ -104,7 +106,7 @@ impl Memcached {
             // The next key that is there, or the end: this one was left out.
             Reply::Value { .. } | Reply::End if !is_last => Answer::Ended(Outcome::Miss, 0),
             Reply::End => after_read(flight.op, Outcome::Miss, used),
-            _ => failure(reply, used, flight),
+            _ => failure(reply, used, flight, &mut self.complaint),
         }
     }
 }
@@ -139,6 +141,10 @@ impl Protocol for Memcached {
         out.extend_from_slice(word);
         out.extend_from_slice(texts.keys.get(index));
         out.extend_from_slice(end);
+    }
+
+    fn complaint(&mut self) -> Option<String> {
+        self.complaint.take()
     }
 
     fn open_group(&mut self, _: usize, out: &mut Vec<u8>) {
@@ -176,14 +182,22 @@ impl Protocol for Memcached {
             // Nothing is 0 after one was added to it.
             (Op::Incr, Reply::Number(0)) => Outcome::Wrong,
             (Op::Incr, Reply::Number(_)) => Outcome::Done,
-            _ => return failure(reply, used, flight),
+            _ => return failure(reply, used, flight, &mut self.complaint),
         };
         Answer::Ended(outcome, used)
     }
 }
 
 /// What a server says instead of any answer.
-pub(super) fn failure(reply: Reply<'_>, used: usize, flight: &Flight) -> Answer {
+pub(super) fn failure(
+    reply: Reply<'_>,
+    used: usize,
+    flight: &Flight,
+    complaint: &mut Option<String>,
+) -> Answer {
+    if let Reply::ServerError(said) | Reply::ClientError(said) = reply {
+        note(complaint, said);
+    }
     let kind = match reply {
         Reply::ServerError(_) | Reply::NotStored => ErrorKind::Server,
         Reply::Error(_) | Reply::ClientError(_) => ErrorKind::Refused,

@@ -20,6 +20,7 @@ pub(crate) struct Meta {
     hitting: Vec<u8>,
     hitting_bytes: Option<usize>,
     limits: Limits,
+    complaint: Option<String>,
 }
 
 impl Meta {
@@ -29,6 +30,7 @@ impl Meta {
             hitting: Vec::new(),
             hitting_bytes: None,
             limits: Limits::default(),
+            complaint: None,
         }
     }
 
@@ -107,6 +109,10 @@ fn is_number(value: &[u8]) -> bool {
 impl Protocol for Meta {
     const FENCE: Option<Fence> = super::Memcached::FENCE;
 
+    fn complaint(&mut self) -> Option<String> {
+        self.complaint.take()
+    }
+
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
         let (word, end): (&[u8], &[u8]) = match op {
@@ -138,7 +144,7 @@ impl Protocol for Meta {
         };
         match self.outcome(&reply, flight, texts) {
             Some(outcome) => after_read(flight.op, outcome, used),
-            None => failure(reply, used, flight),
+            None => failure(reply, used, flight, &mut self.complaint),
         }
     }
 }

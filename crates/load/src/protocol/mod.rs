@@ -109,6 +109,19 @@ fn reads(op: Op) -> bool {
     )
 }
 
+/// The longest sentence of a server that is kept.
+const LONGEST_COMPLAINT: usize = 200;
+
+/// Keeps what a server says when it refuses an op, if it is the first time.
+#[cold]
+fn note(complaint: &mut Option<String>, said: &[u8]) {
+    complaint.get_or_insert_with(|| {
+        let said = &said[..said.len().min(LONGEST_COMPLAINT)];
+        let text = String::from_utf8_lossy(said);
+        text.chars().filter(|c| !c.is_control()).collect()
+    });
+}
+
 /// Writes requests and reads replies. Nothing may be allocated for an op.
 pub(crate) trait Protocol {
     /// Whether one request can read many keys.
@@ -154,6 +167,11 @@ pub(crate) trait Protocol {
 
     /// Reads the reply of an op and checks it: status, length and content.
     fn reply(&mut self, bytes: &[u8], flight: &Flight, texts: &mut Texts) -> Answer;
+
+    /// What a server said when it first refused an op, in its own words.
+    fn complaint(&mut self) -> Option<String> {
+        None
+    }
 
     /// What ends the phase, if something does.
     #[inline]

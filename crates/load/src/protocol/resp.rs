@@ -1,7 +1,7 @@
 //! Redis, or anything else that speaks RESP.
 
 use super::lead::Lead;
-use super::{Answer, Flight, Protocol, Task, after_read, reads};
+use super::{Answer, Flight, Protocol, Task, after_read, note, reads};
 use crate::engine::{Fence, Texts};
 use crate::outcome::{ErrorKind, Outcome};
 use roundtrip_model::Op;
@@ -23,6 +23,7 @@ pub(crate) struct Resp {
     /// `$LENGTH` and a line end: what stands before a value that is there.
     lead: Lead,
     limits: Limits,
+    complaint: Option<String>,
 }
 
 impl Resp {
@@ -37,6 +38,7 @@ impl Resp {
             expiry,
             lead: Lead::new(b"$"),
             limits: Limits::default(),
+            complaint: None,
         }
     }
 
@@ -88,8 +90,18 @@ impl Resp {
             }
             Reply::Bulk(_) => Answer::Ended(Outcome::Wrong, used),
             Reply::Null(_) => after_read(flight.op, Outcome::Miss, used),
-            _ => failure(&reply, used, flight),
+            _ => self.failure(&reply, used, flight),
         }
+    }
+}
+
+impl Resp {
+    fn failure(&mut self, reply: &Reply<'_>, used: usize, flight: &Flight) -> Answer {
+        let Some(error) = reply.error() else {
+            return Answer::Lost(ErrorKind::Protocol);
+        };
+        note(&mut self.complaint, error);
+        failure(error, used, flight)
     }
 }
 
@@ -138,6 +150,10 @@ impl Protocol for Resp {
         push_blob(out, texts.keys.get(index));
     }
 
+    fn complaint(&mut self) -> Option<String> {
+        self.complaint.take()
+    }
+
     fn open_group(&mut self, size: usize, out: &mut Vec<u8>) {
         push_length(out, b'*', size + 1);
         out.extend_from_slice(b"$4\r\nMGET\r\n");
@@ -169,7 +185,7 @@ impl Protocol for Resp {
             // Nothing is 0 after one was added to it.
             (Op::Incr, Reply::Integer(0)) => Outcome::Wrong,
             (Op::Incr, Reply::Integer(_)) => Outcome::Done,
-            _ => return failure(&reply, used, flight),
+            _ => return self.failure(&reply, used, flight),
         };
         Answer::Ended(outcome, used)
     }
@@ -177,10 +193,7 @@ impl Protocol for Resp {
 
 /// What a server says instead of any answer. RESP has one kind of error; its first word tells
 /// whether the server could not or would not.
-fn failure(reply: &Reply<'_>, used: usize, flight: &Flight) -> Answer {
-    let Some(error) = reply.error() else {
-        return Answer::Lost(ErrorKind::Protocol);
-    };
+fn failure(error: &[u8], used: usize, flight: &Flight) -> Answer {
     let could_not: [&[u8]; 6] = [
         b"OOM ",
         b"LOADING ",

@@ -45,6 +45,10 @@ impl<P: Protocol> Protocol for Shards<P> {
         shard(texts.keys.get(index), self.nodes)
     }
 
+    fn complaint(&mut self) -> Option<String> {
+        self.each.complaint()
+    }
+
     #[inline]
     fn request(&mut self, op: Op, index: u64, texts: &mut Texts, out: &mut Vec<u8>) {
         self.each.request(op, index, texts, out);

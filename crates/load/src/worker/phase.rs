@@ -137,6 +137,7 @@ impl Ready {
             ended_ns: whole.last_ns,
             user_ns,
             sys_ns,
+            complaint: whole.complaint.take(),
             outcomes: whole.tally.by_name(),
             cache_outcomes: cache.by_name(),
             max_rss_bytes: (max_rss_bytes > 0).then_some(max_rss_bytes),

@@ -16,6 +16,9 @@ pub struct Done {
     pub sys_ns: u64,
     /// Counts by outcome; see [`outcome`].
     pub outcomes: BTreeMap<String, u64>,
+    /// What a server said when it first refused an op, in its own words, where it said anything.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub complaint: Option<String>,
     /// Counts for the part that a cache played (`hit`, `miss`, `stored`), for `read_aside`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cache_outcomes: BTreeMap<String, u64>,

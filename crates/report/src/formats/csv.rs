@@ -3,10 +3,11 @@
 
 use super::Format;
 use crate::{Document, RenderOptions};
-use roundtrip_model::Metric;
+use roundtrip_model::analysis::PublishedRow;
 use roundtrip_model::contract::outcome;
 use roundtrip_model::fault::FaultRecord;
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity};
+use roundtrip_model::{Metric, Term};
 
 /// The format.
 pub struct Csv;
@@ -18,6 +19,16 @@ const OUTCOMES: [&str; 6] = [
     outcome::STORED,
     outcome::DONE,
     outcome::NOT_FOUND,
+];
+
+const BESIDE: [&str; 7] = [
+    "baseline",
+    "published_metric",
+    "published",
+    "published_rounds",
+    "published_speed",
+    "measured_speed",
+    "direction_agrees",
 ];
 
 impl Format for Csv {
@@ -129,7 +140,9 @@ fn heads() -> Vec<String> {
     ];
     let last = ["errors", "cache_hit", "cache_miss", "max_rss_bytes"];
     let metrics = Metric::ALL.iter().map(|metric| metric.name());
+    let terms = Term::ALL.iter().map(|term| term.name());
     let all = first.into_iter().chain(metrics).chain(OUTCOMES).chain(last);
+    let all = all.chain(["keys_per_op"]).chain(terms).chain(BESIDE);
     all.map(str::to_owned).collect()
 }
 
@@ -169,7 +182,39 @@ fn fields(document: &Document, trial: &TrialRecord, phase: &PhaseRecord) -> Vec<
         }
     }));
     fields.push(known(phase.client_max_rss_bytes));
+    fields.push(phase.keys_per_op.to_string());
+    fields.extend(Term::ALL.map(|term| known(phase.terms.get(&term))));
+    fields.extend(beside(document, trial, phase));
     fields
+}
+
+/// What stands beside a trial: its baseline, and what was published of its variant and phase, by
+/// the metric that leads or the first that was.
+fn beside(document: &Document, trial: &TrialRecord, phase: &PhaseRecord) -> [String; 7] {
+    let experiment = &document.experiment;
+    let here = |row: &&PublishedRow| {
+        row.variant == trial.variant && row.phase == phase.name && row.placement == trial.placement
+    };
+    let rows = || document.analysis.published.iter().filter(here);
+    let leads = |row: &&PublishedRow| Some(&row.metric) == experiment.metrics.first();
+    let row = rows().find(leads).or_else(|| rows().next());
+    let rounds = row.map(|row| match row.rounds.as_slice() {
+        [] => row.published.to_string(),
+        rounds => rounds
+            .iter()
+            .map(f64::to_string)
+            .collect::<Vec<_>>()
+            .join(" "),
+    });
+    [
+        known(experiment.baseline_of(&trial.variant)),
+        known(row.map(|row| row.metric)),
+        known(row.map(|row| row.published)),
+        known(rounds),
+        known(row.and_then(|row| row.published_speed)),
+        known(row.and_then(|row| row.measured_speed)),
+        known(row.and_then(|row| row.direction_agrees)),
+    ]
 }
 
 fn known<T: ToString>(value: Option<T>) -> String {

@@ -5,9 +5,11 @@
 use super::Format;
 use crate::view::{Case, collected};
 use crate::{Document, RenderOptions};
-use roundtrip_model::analysis::{Comparison, FaultRow, PublishedRow, Summary};
+use roundtrip_model::analysis::{Comparison, FaultRow, PublishedRow, Summary, TermsRow};
+use roundtrip_model::curve::Curve;
 use roundtrip_model::experiment::{Experiment, Variant};
 use roundtrip_model::fault::FaultRecord;
+use roundtrip_model::projection::PublishedProjection;
 use roundtrip_model::record::{PhaseRecord, RunRecord, TrialRecord, Validity};
 use roundtrip_model::warning::Warning;
 use roundtrip_model::workload::Workload;
@@ -61,6 +63,8 @@ struct Result<'a> {
     summaries: &'a [Summary],
     comparisons: &'a [Comparison],
     published: &'a [PublishedRow],
+    terms: &'a [TermsRow],
+    curves: &'a [Curve],
     warnings: Vec<WarningJson>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     faults: &'a [FaultRow],
@@ -76,16 +80,21 @@ struct ExperimentJson<'a> {
     placements: &'a [Placement],
     baseline: &'a str,
     control: String,
+    /// Of each variant that others are compared with.
+    controls: BTreeMap<&'a str, String>,
     metrics: &'a [Metric],
     budget_s: f64,
     max_blocks: u32,
     variants: Vec<VariantJson<'a>>,
     workload: &'a Workload,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    projection: Option<&'a PublishedProjection>,
 }
 
 #[derive(Serialize)]
 struct VariantJson<'a> {
     name: &'a str,
+    baseline: Option<&'a str>,
     path: String,
     client: &'a str,
     store: &'a str,
@@ -156,6 +165,8 @@ impl<'a> Result<'a> {
             summaries: &analysis.summaries,
             comparisons: &analysis.comparisons,
             published: &analysis.published,
+            terms: &analysis.terms,
+            curves: &analysis.curves,
             warnings: warnings(document),
             faults: &analysis.faults,
         }
@@ -172,17 +183,33 @@ fn experiment(experiment: &Experiment) -> ExperimentJson<'_> {
         placements: &experiment.placements,
         baseline: &experiment.baseline,
         control: Experiment::control_of(&experiment.baseline),
+        controls: controls(experiment),
         metrics: &experiment.metrics,
         budget_s: experiment.budget_s,
         max_blocks: experiment.max_blocks,
-        variants: experiment.variants.iter().map(variant).collect(),
+        variants: experiment
+            .variants
+            .iter()
+            .map(|v| variant(experiment, v))
+            .collect(),
         workload: &experiment.workload,
+        projection: experiment.projection.as_ref(),
     }
 }
 
-fn variant(variant: &Variant) -> VariantJson<'_> {
+/// The name under which each baseline runs a second time in each block.
+fn controls(experiment: &Experiment) -> BTreeMap<&str, String> {
+    let names = experiment.variants.iter().map(|v| v.name.as_str());
+    names
+        .filter(|name| experiment.is_baseline(name))
+        .map(|name| (name, Experiment::control_of(name)))
+        .collect()
+}
+
+fn variant<'a>(experiment: &'a Experiment, variant: &'a Variant) -> VariantJson<'a> {
     VariantJson {
         name: &variant.name,
+        baseline: experiment.baseline_of(&variant.name),
         path: variant.path.to_string(),
         client: &variant.path.client,
         store: &variant.path.store,

@@ -58,6 +58,7 @@ fn block(block: &Block) -> Option<String> {
         Block::Table(shown) => table(shown),
         Block::Command(command) => fenced(command),
         Block::Stack(shown) => table(&shown.table()),
+        Block::Factor(shown) => table(&shown.table()),
         // Pictures: their figures stand in the tables, and the HTML report draws them.
         Block::Forest(_) | Block::Dots(_) | Block::Curves(_) => return None,
     })

@@ -2,7 +2,7 @@
 
 use super::facts::{Facts, byline, facts_of, generated};
 use super::figures::{Figures, Scene};
-use super::{Block, Chapter, View, headlines, notices, pace, pictures, tables};
+use super::{Block, Chapter, View, factor, headlines, notices, pace, pictures, published, tables};
 use crate::Document;
 use crate::number::things;
 use crate::text::{Sentence, clean};
@@ -18,6 +18,7 @@ pub fn view(document: &Document) -> View {
     for scene in figures.scenes() {
         chapters.push(scene_chapter(&figures, scene));
     }
+    chapters.extend(factor::chapters(&figures));
     chapters.extend(published(&figures));
     chapters.push(outcomes(&figures));
     chapters.extend(how(document));
@@ -47,9 +48,9 @@ fn opening(figures: &Figures<'_>) -> Vec<Chapter> {
     if !grave.is_empty() {
         chapters.push(chapter("Before you read on", vec![Block::Notices(grave)]));
     }
-    let mut verdict = vec![Block::Headlines(headlines::headlines(figures))];
-    verdict.extend(pictures::forest(figures).map(Block::Forest));
-    verdict.push(Block::Prose(vec![headlines::noise_floor(figures)]));
+    let mut verdict = headlines::blocks(figures);
+    verdict.extend(pictures::forests(figures).into_iter().map(Block::Forest));
+    verdict.push(Block::Prose(headlines::noise_floor(figures)));
     chapters.push(chapter("Verdict", verdict));
     if !others.is_empty() {
         chapters.push(chapter("What could mislead", vec![Block::Notices(others)]));
@@ -58,10 +59,10 @@ fn opening(figures: &Figures<'_>) -> Vec<Chapter> {
 }
 
 fn scene_chapter(figures: &Figures<'_>, scene: Scene<'_>) -> Chapter {
-    let mut blocks = vec![
-        Block::Prose(vec![extent(figures, scene)]),
-        Block::Table(tables::against_baseline(figures, scene)),
-    ];
+    let mut blocks = vec![Block::Prose(vec![extent(figures, scene)])];
+    let speeds = tables::against_baselines(figures, scene);
+    blocks.extend(speeds.into_iter().map(Block::Table));
+    blocks.extend(tables::terms(figures, scene).map(Block::Table));
     let others = tables::other_figures(figures, scene);
     blocks.extend(others.into_iter().map(Block::Table));
     blocks.push(Block::Table(tables::an_operation(figures, scene)));
@@ -112,27 +113,8 @@ fn extent(figures: &Figures<'_>, scene: Scene<'_>) -> Sentence {
 }
 
 fn published(figures: &Figures<'_>) -> Option<Chapter> {
-    let mut placements: Vec<_> = figures
-        .scenes()
-        .iter()
-        .map(|scene| scene.placement)
-        .collect();
-    placements.dedup();
-    let text = "The machines differ, so the ratios are what can be compared: how many times as \
-                fast as the baseline it was published to be, and was measured to be here.";
-    let mut prose = vec![Sentence::plain(text)];
-    if let Some(source) = &figures.document.experiment.source {
-        prose.push(Sentence::plain(format!(
-            "Published: {}.",
-            source.trim_end_matches('.')
-        )));
-    }
-    let mut blocks = vec![Block::Prose(prose)];
-    let shown = placements
-        .into_iter()
-        .flat_map(|p| tables::published(figures, p));
-    blocks.extend(shown.map(Block::Table));
-    (blocks.len() > 1).then(|| chapter("Published beside measured", blocks))
+    let blocks = published::blocks(figures);
+    (!blocks.is_empty()).then(|| chapter("Published beside measured", blocks))
 }
 
 fn outcomes(figures: &Figures<'_>) -> Chapter {

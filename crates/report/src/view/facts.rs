@@ -4,6 +4,7 @@ use super::Fact;
 use crate::Document;
 use crate::number::{UNKNOWN, bytes, count, duration, moment, nanos, percent, things};
 use crate::text::{Sentence, clean};
+use roundtrip_model::contract::Redirects;
 use roundtrip_model::experiment::faults::{FaultVariant, Faults};
 use roundtrip_model::record::{EndReason, RunState};
 use roundtrip_model::workload::{
@@ -102,6 +103,7 @@ fn work(document: &Document) -> Vec<Fact> {
     facts.push(fact("connections", workload.concurrency.to_string()));
     let variants = experiment.variants.iter();
     facts.extend(variants.map(|v| fact(format!("variant {}", v.name), v.path.to_string())));
+    facts.extend(redirects(document));
     facts.push(fact(
         "smallest difference that matters",
         percent(experiment.delta),
@@ -123,6 +125,28 @@ fn work_of_faults(faults: &Faults) -> Vec<Fact> {
     let by = |v: &FaultVariant| format!("{} by {}", v.op, v.path);
     facts.extend(variants.map(|v| fact(format!("variant {}", v.name), by(v))));
     facts
+}
+
+/// How often the nodes of a cluster sent the ops of a variant to one another, where they did.
+fn redirects(document: &Document) -> Vec<Fact> {
+    let mut of: BTreeMap<&str, Redirects> = BTreeMap::new();
+    for trial in &document.trials {
+        let sum = of.entry(&trial.variant).or_default();
+        for phase in &trial.phases {
+            *sum = sum.and(phase.redirects);
+        }
+    }
+    of.retain(|_, redirects| !redirects.are_none());
+    let say = |(variant, redirects): (&str, Redirects)| {
+        let Redirects { moved, asked } = redirects;
+        let text = format!(
+            "{} because a slot had moved, {} because it was on the move, in all trials",
+            count(moved),
+            count(asked)
+        );
+        fact(format!("redirects of {variant}"), text)
+    };
+    of.into_iter().map(say).collect()
 }
 
 fn phase(phase: &Phase) -> String {

@@ -170,10 +170,18 @@ impl<'a> Figures<'a> {
         })
     }
 
-    /// The control's ratio in a scene and metric.
-    pub fn control(&self, scene: Scene<'_>, metric: Metric) -> Option<RatioInterval> {
+    /// The ratio of a baseline's control in a scene and metric.
+    pub fn control(
+        &self,
+        scene: Scene<'_>,
+        metric: Metric,
+        baseline: &str,
+    ) -> Option<RatioInterval> {
         let here = |c: &&Comparison| {
-            c.placement == scene.placement && c.phase == scene.phase && c.metric == metric
+            c.placement == scene.placement
+                && c.phase == scene.phase
+                && c.metric == metric
+                && c.baseline == baseline
         };
         self.document
             .analysis
@@ -182,6 +190,55 @@ impl<'a> Figures<'a> {
             .filter(here)
             .find_map(|c| c.control)
     }
+
+    /// The variants that others are compared with, in the experiment's order; the experiment's own
+    /// baseline alone where nothing else is one.
+    pub fn baselines(&self) -> Vec<&'a str> {
+        let experiment = &self.document.experiment;
+        let names = experiment.variants.iter().map(|v| v.name.as_str());
+        let compared = |baseline: &str| {
+            let mut others = experiment.variants.iter();
+            others.any(|v| experiment.baseline_of(&v.name) == Some(baseline))
+        };
+        let found: Vec<&str> = names.filter(|name| compared(name)).collect();
+        match found.is_empty() {
+            true => vec![experiment.baseline.as_str()],
+            false => found,
+        }
+    }
+
+    /// What took part in a scene, by the baseline that it is compared with: each baseline, its
+    /// control, and its variants. What belongs to none stands with the first.
+    pub fn groups(&self, scene: Scene<'_>) -> Vec<Group<'a>> {
+        let experiment = &self.document.experiment;
+        let baselines = self.baselines();
+        let belongs = |name: &str, baseline: &str| {
+            name.strip_suffix(CONTROL_SUFFIX).unwrap_or(name) == baseline
+                || experiment.baseline_of(name) == Some(baseline)
+        };
+        let in_scene = self.in_scene(scene);
+        let groups = baselines.iter().enumerate().map(|(i, baseline)| Group {
+            baseline,
+            members: in_scene
+                .iter()
+                .filter(|(_, name)| {
+                    let of_none = || !baselines.iter().any(|b| belongs(name, b));
+                    belongs(name, baseline) || (i == 0 && of_none())
+                })
+                .map(|(_, name)| name.clone())
+                .collect(),
+        });
+        groups.filter(|group| !group.members.is_empty()).collect()
+    }
+}
+
+/// What is compared with one baseline in a scene.
+#[derive(Debug)]
+pub struct Group<'a> {
+    /// The baseline.
+    pub baseline: &'a str,
+    /// The baseline, its control and its variants, in the experiment's order.
+    pub members: Vec<String>,
 }
 
 /// Whether a name is the control's.

@@ -1,33 +1,122 @@
 //! The verdict, in sentences.
 
-use super::Headline;
 use super::figures::{Figures, Scene, is_control};
+use super::{Block, Headline};
 use crate::number::{bare_ratio, has_interval, interval, inverse, percent, ratio, speed};
 use crate::text::Sentence;
 use roundtrip_model::Metric;
 use roundtrip_model::analysis::{Comparison, RatioInterval, Verdict};
 
-/// A sentence for each comparison of the leading figure.
-pub fn headlines(figures: &Figures<'_>) -> Vec<Headline> {
+/// More headlines than these stand in groups, each with its own heading.
+const MANY: usize = 12;
+
+/// A sentence for each comparison of the leading figure. Many stand by phase, placement and
+/// baseline, and then leave out what their heading says.
+pub fn blocks(figures: &Figures<'_>) -> Vec<Block> {
+    let groups = groups(figures);
+    let all: usize = groups.iter().map(|group| group.comparisons.len()).sum();
+    if all == 0 {
+        return vec![Block::Headlines(vec![Headline {
+            verdict: None,
+            sentence: Sentence::plain(nothing_to_compare(figures)),
+        }])];
+    }
+    if all <= MANY {
+        let whole = |group: &Group<'_>| -> Vec<Headline> {
+            let comparisons = group.comparisons.iter();
+            comparisons
+                .map(|c| headline(figures, group.scene, c))
+                .collect()
+        };
+        return vec![Block::Headlines(groups.iter().flat_map(whole).collect())];
+    }
+    let in_group = |group: Group<'_>| {
+        let heading = Sentence::default()
+            .strong(group.scene.short())
+            .text(", against ")
+            .name(group.baseline)
+            .text(format!("{}:", by(figures.leading())));
+        let comparisons = group.comparisons.iter();
+        let short = comparisons.map(|c| Headline {
+            verdict: Some(c.verdict),
+            sentence: short(figures, c),
+        });
+        [
+            Block::Prose(vec![heading]),
+            Block::Headlines(short.collect()),
+        ]
+    };
+    groups.into_iter().flat_map(in_group).collect()
+}
+
+/// Comparisons of one phase and placement with one baseline.
+struct Group<'a> {
+    scene: Scene<'a>,
+    baseline: &'a str,
+    comparisons: Vec<&'a Comparison>,
+}
+
+fn groups<'a>(figures: &Figures<'a>) -> Vec<Group<'a>> {
     let metric = figures.leading();
-    let mut headlines = Vec::new();
+    let mut groups = Vec::new();
     for scene in figures.scenes() {
-        for (_, name) in figures.in_scene(scene) {
-            if is_control(&name) {
-                continue;
-            }
-            if let Some(comparison) = figures.comparison(scene, &name, metric) {
-                headlines.push(headline(figures, scene, comparison));
+        for group in figures.groups(scene) {
+            let names = group.members.iter().filter(|name| !is_control(name));
+            let comparisons: Vec<&Comparison> = names
+                .filter_map(|name| figures.comparison(scene, name, metric))
+                .filter(|c| c.baseline == group.baseline)
+                .collect();
+            if !comparisons.is_empty() {
+                groups.push(Group {
+                    scene,
+                    baseline: group.baseline,
+                    comparisons,
+                });
             }
         }
     }
-    if headlines.is_empty() {
-        headlines.push(Headline {
-            verdict: None,
-            sentence: Sentence::plain(nothing_to_compare(figures)),
-        });
+    groups
+}
+
+/// A comparison below a heading that names phase, placement and baseline.
+fn short(figures: &Figures<'_>, c: &Comparison) -> Sentence {
+    let speed = c.speed();
+    let start = Sentence::default().name(&c.variant);
+    let (sentence, shown) = match c.verdict {
+        Verdict::Faster => (start.strong(times(c, &speed, Word::More)), speed),
+        Verdict::Slower => {
+            let slower = inverse(&speed);
+            (start.strong(times(c, &slower, Word::Less)), slower)
+        }
+        Verdict::Equivalent => {
+            let delta = percent(figures.document.experiment.delta);
+            (start.strong(format!(" is the same within {delta}")), speed)
+        }
+        Verdict::Undecided => (
+            start.text(format!(" cannot be told: {}", could_see(c))),
+            speed,
+        ),
+    };
+    let ratio_too = match c.verdict {
+        Verdict::Faster | Verdict::Slower => String::new(),
+        _ => format!("ratio {}, ", bare_ratio(shown.ratio)),
+    };
+    let ends = match has_interval(&shown) {
+        true => interval(&shown),
+        false => "a single block gives no interval".to_owned(),
+    };
+    sentence.text(format!(" ({ratio_too}{ends})"))
+}
+
+/// "is 1.12x faster", "takes 1.12x less".
+fn times(c: &Comparison, times: &RatioInterval, word: Word) -> String {
+    let times = ratio(times.ratio);
+    match (is_cpu(c.metric), word) {
+        (false, Word::More) => format!(" is {times} faster"),
+        (false, Word::Less) => format!(" is {times} slower"),
+        (true, Word::More) => format!(" takes {times} less"),
+        (true, Word::Less) => format!(" takes {times} more"),
     }
-    headlines
 }
 
 fn nothing_to_compare(figures: &Figures<'_>) -> &'static str {
@@ -139,14 +228,22 @@ fn could_see(c: &Comparison) -> String {
     }
 }
 
-/// The control, which says how much of a difference is noise here.
-pub fn noise_floor(figures: &Figures<'_>) -> Sentence {
+/// The controls, which say how much of a difference is noise here.
+pub fn noise_floor(figures: &Figures<'_>) -> Vec<Sentence> {
+    let baselines = figures.baselines();
+    baselines
+        .into_iter()
+        .map(|baseline| noise_of(figures, baseline))
+        .collect()
+}
+
+fn noise_of(figures: &Figures<'_>, baseline: &str) -> Sentence {
     let metric = figures.leading();
     let controls: Vec<String> = figures
         .scenes()
         .into_iter()
         .filter_map(|scene| {
-            let control = speed(metric, &figures.control(scene, metric)?);
+            let control = speed(metric, &figures.control(scene, metric, baseline)?);
             Some(format!(
                 "{} {} ({})",
                 scene.short(),
@@ -156,7 +253,7 @@ pub fn noise_floor(figures: &Figures<'_>) -> Sentence {
         })
         .collect();
     let start = Sentence::default().strong("Noise floor").text(", ");
-    let start = start.name(&figures.document.experiment.baseline);
+    let start = start.name(baseline);
     if controls.is_empty() {
         return start.text(" was not compared with itself, so it is not known.");
     }

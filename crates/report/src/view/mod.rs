@@ -2,6 +2,7 @@
 //! lays it out and adds nothing.
 
 mod build;
+mod factor;
 mod facts;
 mod faults;
 mod figures;
@@ -9,8 +10,10 @@ mod headlines;
 mod notices;
 mod pace;
 mod pictures;
+mod published;
 mod tables;
 
+pub use factor::{FactorChart, FactorPoint, number as factor_number};
 pub use facts::facts_of;
 pub use faults::trials as fault_trials;
 pub use figures::is_control;
@@ -78,6 +81,8 @@ pub enum Block {
     Dots(Dots),
     /// Latency by percentile.
     Curves(Curves),
+    /// A figure against a factor.
+    Factor(FactorChart),
 }
 
 /// The outcome of a comparison, in a sentence.

@@ -13,14 +13,24 @@ const MOST_REACH: f64 = 1000.0;
 /// Points of a latency curve for each further nine.
 const POINTS_A_NINE: usize = 16;
 
-/// Every comparison of the leading figure, with the control's band.
-pub fn forest(figures: &Figures<'_>) -> Option<Forest> {
+/// Every comparison of the leading figure, with the control's band: a picture a baseline.
+pub fn forests(figures: &Figures<'_>) -> Vec<Forest> {
+    let baselines = figures.baselines().into_iter();
+    baselines
+        .filter_map(|baseline| forest(figures, baseline))
+        .collect()
+}
+
+fn forest(figures: &Figures<'_>, baseline: &str) -> Option<Forest> {
     let metric = figures.leading();
     let mut rows = Vec::new();
     for scene in figures.scenes() {
-        let control = figures.control(scene, metric).map(|c| speed(metric, &c));
+        let control = figures
+            .control(scene, metric, baseline)
+            .map(|c| speed(metric, &c));
         for (_, name) in figures.in_scene(scene) {
-            let Some(comparison) = figures.comparison(scene, &name, metric) else {
+            let comparison = figures.comparison(scene, &name, metric);
+            let Some(comparison) = comparison.filter(|c| c.baseline == baseline) else {
                 continue;
             };
             let times = comparison.speed();
@@ -47,8 +57,7 @@ pub fn forest(figures: &Figures<'_>) -> Option<Forest> {
     let (axis, ticks) = ratio_axis(&rows, figures.document.experiment.delta);
     Some(Forest {
         title: clean(&format!(
-            "How many times as fast as {}{}",
-            figures.document.experiment.baseline,
+            "How many times as fast as {baseline}{}",
             super::headlines::by(metric)
         )),
         rows,
@@ -199,7 +208,7 @@ pub fn dots(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Dots> {
     })
 }
 
-fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
+pub(super) fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     values.fold(None, |ends, x| match ends {
         None => Some((x, x)),
         Some((low, high)) => Some((x.min(low), x.max(high))),
@@ -207,7 +216,7 @@ fn ends(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
 }
 
 /// Some three to six round numbers along an axis.
-fn linear_ticks((low, high): (f64, f64)) -> Vec<f64> {
+pub(super) fn linear_ticks((low, high): (f64, f64)) -> Vec<f64> {
     let rough = (high - low) / 5.0;
     if !rough.is_normal() || rough <= 0.0 {
         return vec![low];
@@ -293,8 +302,16 @@ fn curve(histogram: &Histogram) -> Vec<(f64, f64)> {
     points
 }
 
+/// Ticks of latency along a logarithmic axis.
+fn log_ticks(axis: (f64, f64)) -> Vec<(f64, String)> {
+    let ticks = log_steps(axis).into_iter();
+    ticks
+        .map(|t| (t, nanos(t).replace(".00", "").replace(".0 ", " ")))
+        .collect()
+}
+
 /// 1, 2 and 5 times each power of ten along a logarithmic axis; fewer where it is long.
-fn log_ticks((low, high): (f64, f64)) -> Vec<(f64, String)> {
+pub(super) fn log_steps((low, high): (f64, f64)) -> Vec<f64> {
     let steps: &[f64] = match (high / low).log10() {
         decades if decades < 0.8 => &[1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0],
         decades if decades < 2.5 => &[1.0, 2.0, 5.0],
@@ -303,7 +320,6 @@ fn log_ticks((low, high): (f64, f64)) -> Vec<(f64, String)> {
     (0..19)
         .flat_map(|power| steps.iter().map(move |step| step * 10f64.powi(power)))
         .filter(|t| (low..=high).contains(t))
-        .map(|t| (t, nanos(t).replace(".00", "").replace(".0 ", " ")))
         .collect()
 }
 

@@ -1,12 +1,12 @@
 //! The tables of figures. A figure that is not known is a dash.
 
-use super::figures::{Figures, Scene, is_control};
+use super::figures::{Figures, Group, Scene, is_control};
 use super::pace;
 use super::{Cell, Column, Table, Tone};
-use crate::number::{UNKNOWN, count, interval, known, nanos, p_value, ratio, speed};
+use crate::number::{UNKNOWN, count, interval, known, nanos, p_value, ratio, speed, three};
 use crate::text::clean;
-use roundtrip_model::analysis::{Comparison, PublishedRow, Verdict};
-use roundtrip_model::{Metric, Placement};
+use roundtrip_model::analysis::{Comparison, TermsRow, Verdict};
+use roundtrip_model::{Metric, Term};
 use std::collections::BTreeSet;
 
 pub(super) fn columns(first: &str, others: &[&str]) -> Vec<Column> {
@@ -19,7 +19,7 @@ pub(super) fn columns(first: &str, others: &[&str]) -> Vec<Column> {
     columns
 }
 
-fn cell(text: impl AsRef<str>, tone: Tone) -> Cell {
+pub(super) fn cell(text: impl AsRef<str>, tone: Tone) -> Cell {
     let text = clean(text.as_ref());
     let tone = if text == UNKNOWN { Tone::Dim } else { tone };
     Cell { text, tone }
@@ -68,32 +68,45 @@ fn outcome_cells(comparison: &Comparison) -> [Cell; 4] {
     ]
 }
 
-/// Operations a second, and the outcome against the baseline.
-pub fn against_baseline(figures: &Figures<'_>, scene: Scene<'_>) -> Table {
+/// Operations a second, and the outcome against the baseline: a table a baseline.
+pub fn against_baselines(figures: &Figures<'_>, scene: Scene<'_>) -> Vec<Table> {
+    let groups = figures.groups(scene);
+    groups
+        .iter()
+        .map(|group| against_baseline(figures, scene, group))
+        .collect()
+}
+
+fn against_baseline(figures: &Figures<'_>, scene: Scene<'_>, group: &Group<'_>) -> Table {
     let metric = figures.leading();
-    let baseline = &figures.document.experiment.baseline;
+    let baseline = group.baseline;
+    let control = figures
+        .control(scene, metric, baseline)
+        .map(|c| speed(metric, &c));
     let mut rows = Vec::new();
-    for (_, name) in figures.in_scene(scene) {
-        let mut row = vec![name_cell(&name)];
+    for name in &group.members {
+        let mut row = vec![name_cell(name)];
         row.push(plain(known(
             Metric::OpsPerS,
-            figures.median(scene, &name, Metric::OpsPerS),
+            figures.median(scene, name, Metric::OpsPerS),
         )));
         if metric != Metric::OpsPerS {
-            row.push(plain(known(metric, figures.median(scene, &name, metric))));
+            row.push(plain(known(metric, figures.median(scene, name, metric))));
         }
-        let comparison = figures.comparison(scene, &name, metric);
-        let control = figures.control(scene, metric).map(|c| speed(metric, &c));
+        // A baseline may itself be compared with another: that stands in the other's table.
+        let comparison = figures
+            .comparison(scene, name, metric)
+            .filter(|c| c.baseline == baseline);
         row.extend(match (comparison, control) {
-            (_, Some(control)) if is_control(&name) => [
+            (_, Some(control)) if is_control(name) => [
                 cell(ratio(control.ratio), Tone::Dim),
                 cell(interval(&control), Tone::Dim),
                 plain(UNKNOWN),
                 cell("noise floor", Tone::Dim),
             ],
-            (Some(comparison), _) if !is_control(&name) => outcome_cells(comparison),
+            (Some(comparison), _) if !is_control(name) => outcome_cells(comparison),
             _ => {
-                let word = if name == *baseline {
+                let word = if name == baseline {
                     "baseline"
                 } else {
                     UNKNOWN
@@ -119,6 +132,35 @@ pub fn against_baseline(figures: &Figures<'_>, scene: Scene<'_>) -> Table {
         columns: columns("variant", &heads),
         rows,
     }
+}
+
+/// What the store did for each op, where it counts that.
+pub fn terms(figures: &Figures<'_>, scene: Scene<'_>) -> Option<Table> {
+    let here = |row: &&TermsRow| row.phase == scene.phase && row.placement == scene.placement;
+    let all: Vec<&TermsRow> = figures
+        .document
+        .analysis
+        .terms
+        .iter()
+        .filter(here)
+        .collect();
+    let counted = |term: &Term| all.iter().any(|row| row.per_op.contains_key(term));
+    let terms: Vec<Term> = Term::ALL.into_iter().filter(counted).collect();
+    let rows = all.iter().map(|row| {
+        let figures = terms.iter().map(|term| match row.per_op.get(term) {
+            Some(per_op) => plain(three(*per_op)),
+            None => plain(UNKNOWN),
+        });
+        std::iter::once(name_cell(&row.variant))
+            .chain(figures)
+            .collect()
+    });
+    let heads: Vec<&str> = terms.iter().map(|term| term.in_words()).collect();
+    (!terms.is_empty()).then(|| Table {
+        caption: "On which terms: what the store did for each op".to_owned(),
+        columns: columns("variant", &heads),
+        rows: rows.collect(),
+    })
 }
 
 /// The other compared figures, each in a table of its own.
@@ -211,49 +253,6 @@ pub fn times(figures: &Figures<'_>, scene: Scene<'_>) -> Table {
         columns: columns("variant", &heads),
         rows: rows.collect(),
     }
-}
-
-/// Published figures beside the measured ones, in one placement, a table a figure.
-pub fn published(figures: &Figures<'_>, placement: Placement) -> Vec<Table> {
-    let all = &figures.document.analysis.published;
-    let table = |metric: Metric| {
-        let here = |row: &&PublishedRow| row.placement == placement && row.metric == metric;
-        let rows: Vec<_> = all.iter().filter(here).map(published_row).collect();
-        (!rows.is_empty()).then(|| Table {
-            caption: format!("{}; {}", metric.in_words(), placement.in_words()),
-            columns: columns(
-                "variant, phase",
-                &[
-                    "published",
-                    "here",
-                    "ratio",
-                    "speed then",
-                    "speed here",
-                    "agrees",
-                ],
-            ),
-            rows,
-        })
-    };
-    Metric::ALL.into_iter().filter_map(table).collect()
-}
-
-fn published_row(row: &PublishedRow) -> Vec<Cell> {
-    let times = |x: Option<f64>| plain(x.map_or(UNKNOWN.to_owned(), ratio));
-    let agrees = match row.direction_agrees {
-        Some(true) => cell("yes", Tone::Good),
-        Some(false) => cell("no", Tone::Bad),
-        None => plain(UNKNOWN),
-    };
-    vec![
-        plain(format!("{}, {}", row.variant, row.phase)),
-        plain(known(row.metric, Some(row.published))),
-        plain(known(row.metric, row.measured)),
-        times(row.ratio),
-        times(row.published_speed),
-        times(row.measured_speed),
-        agrees,
-    ]
 }
 
 /// What became of every operation, void trials included: a failure is never averaged away.

@@ -10,4 +10,5 @@ mod hostile;
 mod page;
 mod schema;
 mod snapshots;
+mod study;
 mod width;

@@ -135,3 +135,15 @@ fn how_long_a_report_takes() {
         }
     }
 }
+
+#[test]
+fn what_the_nodes_of_a_cluster_sent_to_one_another_is_told_where_they_did() {
+    let mut document = document();
+    assert!(!page(&document).contains("redirects of"));
+    let trial = &mut document.trials[0];
+    trial.phases[0].redirects.moved = 1234;
+    trial.phases[0].redirects.asked = 5;
+    let page = page(&document);
+    assert!(page.contains("redirects of"));
+    assert!(page.contains("1,234 because a slot had moved, 5 because it was on the move"));
+}

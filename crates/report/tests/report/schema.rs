@@ -1,6 +1,7 @@
 //! The JSON against its published schema, and the schema against the types.
 
 use crate::fixture::{bare, document, paced, small};
+use crate::study::study;
 use roundtrip_model::{Metric, Op, Placement};
 use roundtrip_report::{Document, RenderOptions, SCHEMA, format};
 use serde_json::{Value, json};
@@ -40,7 +41,7 @@ fn every_document_follows_the_schema() {
     odd.run.seed = u64::MAX;
     odd.trials[0].phases[0].ops = 0;
     odd.trials[0].phases[0].wall_ns = 0;
-    for document in [document(), small(), bare(), paced(), hollow, odd] {
+    for document in [document(), small(), bare(), paced(), study(), hollow, odd] {
         assert_eq!(faults(&json_of(&document)), Vec::<String>::new());
     }
 }

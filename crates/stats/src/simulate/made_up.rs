@@ -93,6 +93,7 @@ pub(super) fn trial(block: u32, position: usize, variant: &str, seconds: f64) ->
             server_cpu_ns: None,
             process: None,
             client_max_rss_bytes: None,
+            complaint: None,
             outcomes: BTreeMap::new(),
             cache_outcomes: BTreeMap::new(),
             latency: None,

@@ -49,6 +49,7 @@ pub fn phase(op: Op, wall_ns: u64) -> PhaseRecord {
         server_cpu_ns: None,
         process: None,
         client_max_rss_bytes: None,
+        complaint: None,
         outcomes: BTreeMap::new(),
         cache_outcomes: BTreeMap::new(),
         latency: None,

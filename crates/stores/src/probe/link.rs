@@ -79,9 +79,16 @@ impl Link {
 
     /// Sends a request; the deadline of its answer starts.
     pub fn send(&mut self, request: &[u8]) -> Result<()> {
+        use io::ErrorKind::{BrokenPipe, ConnectionReset};
         self.renew_deadline();
-        let sent = self.socket.write_all(request);
-        sent.map_err(|e| self.broken(&e))
+        match self.socket.write_all(request) {
+            Ok(()) => Ok(()),
+            // A server that turns a client away says why before it closes: that is the answer.
+            Err(e) if matches!(e.kind(), BrokenPipe | ConnectionReset) && self.fill().is_ok() => {
+                Ok(())
+            }
+            Err(e) => Err(self.broken(&e)),
+        }
     }
 
     /// Reads the next message; `request` names what it answers.

@@ -162,6 +162,11 @@ impl Connection {
         let mut connection = Connection(Link::open("redis", endpoint, answer_within)?);
         match connection.ask(&["INFO", "server"])? {
             Answer::Error(why) if why.starts_with("NOAUTH") => connection.authenticate()?,
+            Answer::Error(why) if why.contains("max number of clients") => {
+                let what = "redis takes no more clients: as many are connected as there may be";
+                let step = "raise maxclients, or close connections that nobody needs";
+                return Err(connection.0.problem(what).next(step));
+            }
             _ => {}
         }
         Ok(connection)

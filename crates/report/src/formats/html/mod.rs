@@ -1,6 +1,7 @@
 //! One page that needs nothing else: style and pictures stand in it, and it asks the network for
 //! nothing.
 
+mod factor;
 mod pictures;
 
 use super::Format;
@@ -99,6 +100,11 @@ fn html(block: &Block) -> String {
         }
         Block::Dots(shown) => pictures::dots(shown),
         Block::Curves(shown) => pictures::curves(shown),
+        Block::Factor(shown) => {
+            let mut figures = shown.table();
+            figures.caption = "The same in figures: median (least to most)".to_owned();
+            factor::chart(shown) + &table(&figures)
+        }
     }
 }
 

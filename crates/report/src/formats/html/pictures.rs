@@ -13,7 +13,7 @@ const NARROW: f64 = 320.0;
 const CHARACTER: f64 = 6.9;
 
 /// A figure with both drawings and what belongs below them.
-fn figure(caption: &str, below: &str, draw: impl Fn(f64) -> String) -> String {
+pub(super) fn figure(caption: &str, below: &str, draw: impl Fn(f64) -> String) -> String {
     format!(
         "<figure>\n<figcaption>{}</figcaption>\n<div class=\"wide\">{}</div>\n<div class=\"narrow\">{}</div>\n{below}</figure>\n",
         escape(caption),
@@ -27,7 +27,7 @@ fn is_wide(svg: &Svg) -> bool {
 }
 
 /// As much of a text as fits into a width.
-fn fitting(text: &str, width: f64) -> String {
+pub(super) fn fitting(text: &str, width: f64) -> String {
     let most = (width / CHARACTER).max(4.0) as usize;
     if text.chars().count() <= most {
         return text.to_owned();
@@ -36,16 +36,16 @@ fn fitting(text: &str, width: f64) -> String {
 }
 
 /// The name of a picture for those who hear it, out of its chapter.
-fn named(title: &str, place: &str) -> String {
+pub(super) fn named(title: &str, place: &str) -> String {
     format!("{title}: {place}")
 }
 
 /// The share of the way along a logarithmic axis.
-fn log_share(x: f64, (low, high): (f64, f64)) -> f64 {
+pub(super) fn log_share(x: f64, (low, high): (f64, f64)) -> f64 {
     (x.clamp(low, high) / low).ln() / (high / low).ln()
 }
 
-fn linear_share(x: f64, (low, high): (f64, f64)) -> f64 {
+pub(super) fn linear_share(x: f64, (low, high): (f64, f64)) -> f64 {
     (x.clamp(low, high) - low) / (high - low)
 }
 
@@ -194,7 +194,7 @@ fn draw_stack(stack: &Stack, width: f64) -> String {
 }
 
 /// A list of marks and names.
-fn legend<T>(series: &[Series<T>], lines: bool) -> String {
+pub(super) fn legend<T>(series: &[Series<T>], lines: bool) -> String {
     let items = series.iter().map(|Series { place, name, .. }| {
         let drawing = if lines {
             let class = format!("c{} curve", place % 8);
@@ -218,15 +218,15 @@ fn dot_class(name: &str) -> &'static str {
 }
 
 /// Frame, grid and ticks of a plot whose values grow upwards.
-struct Plot {
+pub(super) struct Plot {
     left: f64,
     right: f64,
-    top: f64,
-    bottom: f64,
+    pub(super) top: f64,
+    pub(super) bottom: f64,
 }
 
 impl Plot {
-    fn new(width: f64) -> Self {
+    pub(super) fn new(width: f64) -> Self {
         Plot {
             left: 62.0,
             right: width - 10.0,
@@ -235,15 +235,15 @@ impl Plot {
         }
     }
 
-    fn x(&self, share: f64) -> f64 {
+    pub(super) fn x(&self, share: f64) -> f64 {
         self.left + share * (self.right - self.left)
     }
 
-    fn y(&self, share: f64) -> f64 {
+    pub(super) fn y(&self, share: f64) -> f64 {
         self.bottom - share * (self.bottom - self.top)
     }
 
-    fn ticks(&self, svg: &mut Svg, ticks: &[(f64, String)], share: impl Fn(f64) -> f64) {
+    pub(super) fn ticks(&self, svg: &mut Svg, ticks: &[(f64, String)], share: impl Fn(f64) -> f64) {
         svg.line((self.left, self.bottom), (self.right, self.bottom), "axis");
         let mut free = f64::MAX;
         for (value, text) in ticks {

@@ -57,7 +57,10 @@ fn apart(before: &Block, shown: &Block) -> bool {
     drawn
         && !matches!(
             (before, shown),
-            (Block::Prose(_), Block::Table(_) | Block::Facts(_))
+            (
+                Block::Prose(_),
+                Block::Table(_) | Block::Facts(_) | Block::Headlines(_)
+            )
         )
 }
 
@@ -77,6 +80,10 @@ fn block(screen: &mut Screen, block: &Block) {
         }
         Block::Forest(forest) => pictures::forest(screen, forest),
         Block::Stack(stack) => pictures::stack(screen, stack),
+        Block::Factor(chart) => {
+            pictures::sparklines(screen, chart);
+            table::draw(screen, &chart.table());
+        }
         // Too fine for characters; the HTML report has them.
         Block::Dots(_) | Block::Curves(_) => {}
     }

@@ -3,10 +3,13 @@
 use super::screen::{Screen, Style, shortened, width_of};
 use super::words_of;
 use crate::number::{nanos, ratio};
-use crate::view::{Forest, ForestRow, PARTS, SHORT_PARTS, Stack, ratio_tick};
+use crate::view::{
+    FactorChart, Forest, ForestRow, PARTS, SHORT_PARTS, Stack, factor_number, ratio_tick,
+};
 use roundtrip_model::analysis::Verdict;
 
 const INDENT: usize = 2;
+const SPARKS: [&str; 8] = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 const BARS: [&str; 4] = ["█", "▓", "▒", "░"];
 
 /// Ratios with their intervals, over the control's.
@@ -145,6 +148,45 @@ fn legend(screen: &mut Screen) {
         screen.put(&format!(" {part}"), Style::Dim);
     }
     screen.end();
+}
+
+/// A figure against a factor: a bar for each value of the factor, a row for each line.
+pub fn sparklines(screen: &mut Screen, chart: &FactorChart) {
+    screen.wrap(&words_of(&chart.title, Style::Strong), INDENT, INDENT);
+    let values = chart.values();
+    let names = chart.series.iter().map(|line| width_of(&line.name));
+    let label_width = names.max().unwrap_or(0).min(screen.width() / 2);
+    let from = INDENT + 2 + label_width + 2;
+    let share = |x: f64| match (chart.log, chart.axis) {
+        (true, (low, high)) => (x / low).ln() / (high / low).ln(),
+        (false, (low, high)) => (x - low) / (high - low),
+    };
+    for line in &chart.series {
+        screen.skip_to(INDENT + 2);
+        screen.put(&shortened(&line.name, label_width), Style::Plain);
+        screen.skip_to(from);
+        for value in &values {
+            let mut points = line.points.iter();
+            let point = points.find(|point| point.factor == *value);
+            let level = point.map(|p| (share(p.median) * SPARKS.len() as f64) as usize);
+            let spark = level.map_or(" ", |level| SPARKS[level.min(SPARKS.len() - 1)]);
+            if screen.left() > 0 {
+                screen.put(spark, Style::Strong);
+            }
+        }
+        screen.end();
+        if let (Some(first), Some(last)) = (line.points.first(), line.points.last()) {
+            let words = format!(
+                "{} at {} {}, {} at {}",
+                chart.words(first.median),
+                chart.factor,
+                factor_number(first.factor),
+                chart.words(last.median),
+                factor_number(last.factor)
+            );
+            screen.wrap(&words_of(&words, Style::Dim), INDENT + 4, INDENT + 4);
+        }
+    }
 }
 
 /// How many characters each part takes. Ends are rounded, not parts, so that the sum is right.

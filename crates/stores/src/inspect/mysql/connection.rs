@@ -2,6 +2,7 @@
 
 use crate::inspect::figures::Statistics;
 use crate::inspect::target::Target;
+use crate::probe::mysql::{PASSWORD_VARIABLE, USER_VARIABLE};
 use crate::probe::{ANSWER_WITHIN, in_words};
 use mysql::prelude::Queryable;
 use mysql::{Conn, Error, OptsBuilder, Row, Value};
@@ -9,8 +10,6 @@ use roundtrip_model::contract::Endpoint;
 use roundtrip_model::{Kind, Problem, Result};
 use std::env::var;
 
-const USER_VARIABLE: &str = "ROUNDTRIP_MYSQL_USER";
-const PASSWORD_VARIABLE: &str = "ROUNDTRIP_MYSQL_PASSWORD";
 /// Servers have some 600 names of either kind.
 const MAX_NAMES: usize = 5000;
 const MAX_VALUE_CHARS: usize = 1024;

@@ -18,7 +18,7 @@ pub struct Meaning {
     pub queries_per_s: Option<f64>,
     /// Pages of tables in memory.
     pub buffer_pool: BufferPool,
-    /// What InnoDB did with rows in the window.
+    /// What was done with rows in the window.
     pub rows: Rows,
     /// Times that the disk was told to keep what was written, data and log, in the window.
     pub fsyncs: Option<u64>,
@@ -53,7 +53,7 @@ pub struct BufferPool {
     pub waits: Option<u64>,
 }
 
-/// Rows, in the window.
+/// Rows, in the window: InnoDB's, or those of all engines where the server does not tell them apart.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Rows {
     /// Read.
@@ -105,7 +105,6 @@ pub struct Settings {
 impl Meaning {
     /// What status and variables say.
     pub fn of(looks: &Looks, variables: &Statistics, plugin: Option<Plugin>) -> Meaning {
-        // The log's are among all; a server that does not tell all tells none.
         let fsyncs = "Innodb_data_fsyncs";
         Meaning {
             version: variables.get("version").cloned(),
@@ -113,12 +112,7 @@ impl Meaning {
             window: looks.window,
             queries_per_s: looks.per_s("Questions"),
             buffer_pool: BufferPool::of(looks, variables),
-            rows: Rows {
-                read: looks.grew("Innodb_rows_read"),
-                inserted: looks.grew("Innodb_rows_inserted"),
-                updated: looks.grew("Innodb_rows_updated"),
-                deleted: looks.grew("Innodb_rows_deleted"),
-            },
+            rows: Rows::of(looks),
             fsyncs: looks.grew(fsyncs),
             fsyncs_per_s: looks.per_s(fsyncs),
             log_waits: looks.grew("Innodb_log_waits"),
@@ -126,6 +120,18 @@ impl Meaning {
             slow_queries: looks.grew("Slow_queries"),
             settings: Settings::of(variables),
             plugin,
+        }
+    }
+}
+
+impl Rows {
+    fn of(looks: &Looks) -> Rows {
+        let grew = |innodb, all| looks.grew(innodb).or_else(|| looks.grew(all));
+        Rows {
+            read: grew("Innodb_rows_read", "Rows_read"),
+            inserted: grew("Innodb_rows_inserted", "Handler_write"),
+            updated: grew("Innodb_rows_updated", "Handler_update"),
+            deleted: grew("Innodb_rows_deleted", "Handler_delete"),
         }
     }
 }
@@ -235,8 +241,7 @@ impl Plugin {
             self.gets.map(|n| format!("{n} gets")),
         );
         let gets = gets.or(self.gets.map(|n| format!("{n} gets")));
-        let batch = known(count(self.write_batch));
         let (gets, sets) = (known(gets), known(count(self.sets)));
-        format!("{status} on port {port}: {gets}, {sets} sets, batches of {batch} writes")
+        format!("{status} on port {port}, {gets}, {sets} sets")
     }
 }
