@@ -2,6 +2,7 @@
 //! that the user named, and how to be stopped.
 
 use crate::carrying::Carrying;
+use crate::door::door;
 use crate::engine::TrialRunner;
 use crate::placement::Cpus;
 use crate::plan::TrialPlan;
@@ -130,10 +131,13 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// What the counters of a store are called.
-    pub fn witness_names(&self, store: &str) -> &'static WitnessNames {
-        static NONE: WitnessNames = WitnessNames::new();
-        roundtrip_stores::find(store).map_or(&NONE, |manifest| &manifest.witness)
+    /// What the counters of a store are called that bear witness to what the client of a path does.
+    pub fn witness_names(&self, store: &str, path: &Path) -> WitnessNames {
+        let Ok(manifest) = roundtrip_stores::find(store) else {
+            return WitnessNames::new();
+        };
+        let client = self.host.client(&path.client).ok();
+        manifest.witness_of(client.and_then(|client| door(path, &client, manifest)))
     }
 
     /// Starts a store, or attaches to the one that the user named.

@@ -12,6 +12,7 @@ pub mod catalog;
 mod clock;
 pub mod compare;
 pub mod doctor;
+mod door;
 pub mod engine;
 mod environment;
 pub mod faults;

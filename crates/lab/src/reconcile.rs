@@ -144,6 +144,10 @@ fn reads(phase: &PhaseRecord, expected: &Expected, store: &Account<'_>) -> Optio
     if asked == 0 || expected.of(Op::Scan) > 0 {
         return None;
     }
+    if phase.op == Op::GetMany && store.names.contains_key(&Quantity::ManyReads) {
+        let calls = asked.div_ceil(u64::from(phase.keys_per_op.max(1)));
+        return contradiction(store, Quantity::ManyReads, calls);
+    }
     let found = phase.outcome(outcome::HIT) + modified(phase, expected);
     contradiction(store, Quantity::Get, asked)
         .or_else(|| contradiction(store, Quantity::Hits, found))

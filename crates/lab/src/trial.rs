@@ -13,7 +13,8 @@ use crate::{beside, terms, watch};
 use roundtrip_model::contract::{Target, outcome};
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity, Witness};
 use roundtrip_model::stream::Stream;
-use roundtrip_model::{Kind, Path, Problem, Result, Warning, WarningKind};
+use roundtrip_model::workload::Beside;
+use roundtrip_model::{Kind, Op, Path, Problem, Result, Warning, WarningKind};
 use roundtrip_stores::Store;
 use std::time::Instant;
 
@@ -144,7 +145,7 @@ fn run_steps(
             } => {
                 let mut record = phase::measure(&mut clients, &phase, &warmup, &stream)?;
                 if let Some(witness) = record.witness.get(phase::STORE) {
-                    record.terms = terms::of(witness, bench.witness_names(&path.store));
+                    record.terms = terms::of(witness, &bench.witness_names(&path.store, path));
                 }
                 let expected = Expected {
                     ops: stream.ops(),
@@ -194,27 +195,54 @@ fn judge(
     bench: &Bench<'_>,
 ) {
     let empty = Witness::default();
-    let alone = record.beside.as_ref().map(|beside| {
+    let way = way_of(record, path);
+    let names = |store: &str| bench.witness_names(store, &way);
+    let (of_store, of_cache) = (names(&path.store), path.cache.as_deref().map(names));
+    let alone = record.beside.as_ref().zip(company_of(record, bench));
+    let alone = alone.map(|(done, company)| {
         let witness = record.witness.get(phase::STORE).cloned();
-        let names = bench.witness_names(&path.store);
-        beside::without(beside, names, witness.unwrap_or_default(), names.clone())
+        let other = beside::client_of(company, path);
+        let counters = bench.witness_names(&path.store, &other);
+        beside::without(
+            done,
+            &counters,
+            witness.unwrap_or_default(),
+            of_store.clone(),
+        )
     });
-    let account = |store, role| Account {
+    let account = |store, role, names| Account {
         store,
         witness: record.witness.get(role).unwrap_or(&empty),
-        names: bench.witness_names(store),
+        names,
     };
-    let mut store = account(path.store.as_str(), phase::STORE);
+    let mut store = account(path.store.as_str(), phase::STORE, &of_store);
     if let Some((witness, names)) = &alone {
         (store.witness, store.names) = (witness, names);
     }
-    let cache = path
-        .cache
-        .as_deref()
-        .map(|name| account(name, phase::CACHE));
+    let cache = path.cache.as_deref().zip(of_cache.as_ref());
+    let cache = cache.map(|(name, names)| account(name, phase::CACHE, names));
     if let Some(reason) = objection(record, expected, &store, cache.as_ref()) {
         make_void(trial, reason);
     }
+}
+
+/// The path by which the writes of a phase come in: those of `set_seen` go through the other door.
+fn way_of(record: &PhaseRecord, path: &Path) -> Path {
+    let mut way = path.clone();
+    if record.op == Op::SetSeen {
+        way.options
+            .insert("protocol".to_owned(), "memcached".to_owned());
+    }
+    way
+}
+
+/// What was to go on beside a phase.
+fn company_of<'a>(record: &PhaseRecord, bench: &Bench<'a>) -> Option<&'a Beside> {
+    let mut phases = bench.experiment.workload.phases.iter();
+    phases
+        .find(|phase| phase.name == record.name)?
+        .beside
+        .as_ref()
 }
 
 /// The fewest transactions that the ops of a phase go in, on a path that is to use them.

@@ -7,6 +7,7 @@ use crate::carrying::{self, Carrying};
 use crate::pace;
 use roundtrip_model::contract::{ClientInfo, Described};
 use roundtrip_model::experiment::Variant;
+use roundtrip_model::names::unknown;
 use roundtrip_model::record::Environment;
 use roundtrip_model::workload::Phase;
 use roundtrip_model::{Experiment, Kind, Op, Path, Problem, Result, Warning, WarningKind};
@@ -114,6 +115,20 @@ fn is_ours_to_set(path: &Path, name: &str) -> Result<()> {
     }
 }
 
+/// Refuses a value that an option of a server does not take.
+fn takes_values(path: &Path, name: &str) -> Result<()> {
+    let manifest = roundtrip_stores::find(name)?;
+    for (option, value) in &path.options {
+        let known = manifest.server_option(option).and_then(|o| o.values());
+        let known: Vec<&str> = known.into_iter().flatten().collect();
+        if !known.is_empty() && !known.contains(&value.as_str()) {
+            let what = format!("value of {name}'s {option}");
+            return Err(unknown(&what, value, known).at(path.to_string()));
+        }
+    }
+    Ok(())
+}
+
 /// Checks one path for some ops.
 pub fn verify_path(
     path: &Path,
@@ -125,6 +140,7 @@ pub fn verify_path(
 ) -> Result<()> {
     for name in std::iter::once(&path.store).chain(&path.cache) {
         store(name, self_exe, addresses, environment)?;
+        takes_values(path, name)?;
         if addresses.contains_key(name) {
             is_ours_to_set(path, name)?;
         }

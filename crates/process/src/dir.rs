@@ -16,11 +16,15 @@ pub struct PrivateDir(tempfile::TempDir);
 impl PrivateDir {
     /// Makes one under the system's temporary directory, and sweeps those of dead owners.
     pub fn new() -> Result<PrivateDir> {
-        let parent = std::env::temp_dir();
-        sweep(&parent);
+        PrivateDir::within(&std::env::temp_dir())
+    }
+
+    /// Makes one under another directory, and sweeps there too.
+    pub fn within(parent: &Path) -> Result<PrivateDir> {
+        sweep(parent);
         tempfile::Builder::new()
             .prefix(&format!("{PREFIX}{}-", std::process::id()))
-            .tempdir_in(&parent)
+            .tempdir_in(parent)
             .map(PrivateDir)
             .map_err(|e| {
                 Problem::new(

@@ -9,7 +9,7 @@ use crate::private_file;
 use crate::program;
 use crate::store::StoreDir;
 use roundtrip_model::{Kind, Problem, Result};
-use roundtrip_process::{Owned, Settings};
+use roundtrip_process::{Owned, PrivateDir, Settings};
 use rustix::fs::{Gid, Uid};
 use std::fs::{self, File};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -69,21 +69,17 @@ impl Recipe<'_> {
         let data = dir.path().join("data");
         self.run(dir.path(), &data)?;
         let cache = &self.options.cache;
+        let step =
+            "free some space there, or point ROUNDTRIP_CACHE at a directory that can be written";
         let kept = |e: io::Error| {
-            let what = format!(
-                "the cache cannot keep the data directory of {}: {e}",
-                self.manifest.name
-            );
-            let step = "free some space there, or point ROUNDTRIP_CACHE at a directory that can be written";
-            Problem::new(Kind::Failed, what)
-                .at(cache.display().to_string())
-                .next(step)
+            let name = &self.manifest.name;
+            let what = format!("the cache cannot keep the data directory of {name}: {e}");
+            let problem = Problem::new(Kind::Failed, what);
+            problem.at(cache.display().to_string()).next(step)
         };
         fs::create_dir_all(cache).map_err(kept)?;
-        let making = tempfile::Builder::new()
-            .prefix(".making-")
-            .tempdir_in(cache)
-            .map_err(kept)?;
+        // If Roundtrip is killed meanwhile, the next one removes it.
+        let making = PrivateDir::within(cache).map_err(|problem| problem.next(step))?;
         let whole = making.path().join("data");
         copy(&data, &whole, None, true).map_err(kept)?;
         match fs::rename(&whole, template) {

@@ -182,6 +182,16 @@ fn every_count_is_exact_for_who_comes_in_by_sql() {
         let of = [Quantity::Get, Quantity::Hits, Quantity::Set];
         assert_eq!(of.map(&count), [5, 5, 5], "{name}");
 
+        let count = grew(&mut server, None, &mut || {
+            each(
+                3,
+                0,
+                "SELECT c2 FROM demo_test WHERE c1 IN (?, 'key-1', 'key-1', 'none')",
+                None,
+            );
+        });
+        assert_eq!(count(Quantity::ManyReads), 3, "{name}");
+
         let delete = "DELETE FROM demo_test WHERE c1 = ?";
         let count = grew(&mut server, None, &mut || each(12, 20, delete, None));
         let of = [

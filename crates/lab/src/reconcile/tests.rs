@@ -285,3 +285,30 @@ fn transactions_that_were_asked_for_are_counted() {
     assert_eq!(said(Some(10), 10), None);
     assert!(said(Some(10), 9).unwrap().contains("9 `calls_exec`"));
 }
+
+#[test]
+fn keys_that_are_read_together_may_be_counted_by_the_call() {
+    let many = PhaseRecord {
+        keys_per_op: 20,
+        ..phase(Op::GetMany, &[("hit", 100)], &[])
+    };
+    let mut names = names();
+    names.insert(Quantity::ManyReads, "selects".to_owned());
+    let objection_to = |selects| {
+        let witness = grew(&[("selects", selects), ("cmd_get", 3), ("get_hits", 3)]);
+        let account = Account {
+            store: "mysql",
+            witness: &witness,
+            names: &names,
+        };
+        let expected = Expected {
+            ops: BTreeMap::from([(Op::GetMany, 100)]),
+            new_keys: None,
+            transactions: None,
+        };
+        objection(&many, &expected, &account, None)
+    };
+    assert_eq!(objection_to(5), None);
+    let said = objection_to(4).unwrap();
+    assert_eq!(said, "mysql counted 4 `selects`, the client claims 5");
+}

@@ -27,6 +27,9 @@ pub enum Quantity {
     IncrMisses,
     /// Batches of commands that were done as one.
     Transactions,
+    /// Reads of several keys at once, by the call: of a store that may count a key of such a read
+    /// less or more than once.
+    ManyReads,
     /// Keys held now.
     Items,
     /// Bytes held now.

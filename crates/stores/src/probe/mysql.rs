@@ -1,7 +1,7 @@
 //! What a MySQL or a MariaDB tells of itself: its global status, and the rows of its tables.
 //!
 //! What the probe itself reads counts in the server's numbers too. It therefore tells how many rows
-//! it has read by counting them (`counted_rows`), so that a witness can leave them out, and finds
+//! it has read by counting them (`counted_rows`) and by how many statements (`probe_selects`), so that a witness can leave them out, and finds
 //! the names of tables once.
 
 use super::{Asked, Identity, Probe, in_words};
@@ -39,6 +39,7 @@ pub struct MysqlProbe {
     connection: Option<Conn>,
     tables: Option<Vec<String>>,
     counted_rows: u64,
+    selects: u64,
 }
 
 impl MysqlProbe {
@@ -52,6 +53,7 @@ impl MysqlProbe {
             connection: None,
             tables: None,
             counted_rows: 0,
+            selects: 0,
         }
     }
 
@@ -90,6 +92,12 @@ impl MysqlProbe {
         let (connection, answer) = answered.map_err(|e| self.problem(&e))?;
         self.connection = Some(connection);
         Ok(answer)
+    }
+
+    /// Asks what the server counts as a read.
+    fn select<T>(&mut self, question: impl FnOnce(&mut Conn) -> mysql::Result<T>) -> Result<T> {
+        self.selects += 1;
+        self.ask(question)
     }
 
     fn problem(&self, error: &Error) -> Problem {
@@ -132,7 +140,7 @@ impl MysqlProbe {
         }
         let tables = match &self.rows {
             Some(rows) => vec![rows.table.clone()],
-            None => self.ask(|connection| {
+            None => self.select(|connection| {
                 connection.query(
                     "SELECT TABLE_NAME FROM information_schema.TABLES \
                      WHERE TABLE_SCHEMA = DATABASE() AND TABLE_TYPE = 'BASE TABLE' ORDER BY 1",
@@ -151,7 +159,7 @@ impl MysqlProbe {
         let mut rows = 0;
         for table in self.tables()? {
             let count = format!("SELECT COUNT(*) FROM {}", quoted(&table));
-            let counted: Option<u64> = self.ask(|connection| connection.query_first(count))?;
+            let counted: Option<u64> = self.select(|connection| connection.query_first(count))?;
             rows += counted.unwrap_or(0);
         }
         Ok(rows)
@@ -180,7 +188,7 @@ fn binlog_bytes(connection: &mut Conn) -> mysql::Result<u64> {
 
 impl Probe for MysqlProbe {
     fn identify(&mut self) -> Result<Identity> {
-        let version: Option<String> = self.ask(|c| c.query_first("SELECT VERSION()"))?;
+        let version: Option<String> = self.select(|c| c.query_first("SELECT VERSION()"))?;
         Ok(Identity {
             version: version.unwrap_or_default(),
             // It tells a file that holds it and not the number.
@@ -202,6 +210,7 @@ impl Probe for MysqlProbe {
         let mut counters: Counters = numbers.collect();
         counters.insert("table_rows".to_owned(), rows);
         counters.insert("counted_rows".to_owned(), self.counted_rows);
+        counters.insert("probe_selects".to_owned(), self.selects);
         counters.insert("binlog_bytes".to_owned(), binlog_bytes);
         Ok(counters)
     }
