@@ -14,7 +14,7 @@ use roundtrip_model::contract::{Target, outcome};
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity, Witness};
 use roundtrip_model::stream::Stream;
 use roundtrip_model::workload::Beside;
-use roundtrip_model::{Kind, Path, Problem, Result, Warning, WarningKind};
+use roundtrip_model::{Kind, Op, Path, Problem, Result, Warning, WarningKind};
 use roundtrip_stores::Store;
 use std::time::Instant;
 
@@ -199,19 +199,22 @@ fn prepare(
 fn judge(
     record: &PhaseRecord,
     expected: &Expected,
-    (path, asked): (&Path, Option<&Beside>),
+    path: &Path,
     trial: &mut TrialRecord,
     bench: &Bench<'_>,
 ) {
     let empty = Witness::default();
-    let names = |store: &str| bench.witness_names(store, path);
+    let way = way_of(record, path);
+    let names = |store: &str| bench.witness_names(store, &way);
     let (of_store, of_cache) = (names(&path.store), path.cache.as_deref().map(names));
-    let alone = record.beside.as_ref().zip(asked).map(|(done, asked)| {
+    let alone = record.beside.as_ref().zip(company_of(record, bench));
+    let alone = alone.map(|(done, company)| {
         let witness = record.witness.get(phase::STORE).cloned();
-        let counted = bench.witness_names(&path.store, &beside::client_of(asked, path));
+        let other = beside::client_of(company, path);
+        let counters = bench.witness_names(&path.store, &other);
         beside::without(
             done,
-            &counted,
+            &counters,
             witness.unwrap_or_default(),
             of_store.clone(),
         )
@@ -230,6 +233,25 @@ fn judge(
     if let Some(reason) = objection(record, expected, &store, cache.as_ref()) {
         make_void(trial, reason);
     }
+}
+
+/// The path by which the writes of a phase come in: those of `set_seen` go through the other door.
+fn way_of(record: &PhaseRecord, path: &Path) -> Path {
+    let mut way = path.clone();
+    if record.op == Op::SetSeen {
+        way.options
+            .insert("protocol".to_owned(), "memcached".to_owned());
+    }
+    way
+}
+
+/// What was to go on beside a phase.
+fn company_of<'a>(record: &PhaseRecord, bench: &Bench<'a>) -> Option<&'a Beside> {
+    let mut phases = bench.experiment.workload.phases.iter();
+    phases
+        .find(|phase| phase.name == record.name)?
+        .beside
+        .as_ref()
 }
 
 /// The fewest transactions that the ops of a phase go in, on a path that is to use them.
