@@ -1,6 +1,8 @@
 //! A real memcached for a test, and a raw connection to it.
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::panic)]
 
+pub mod sql;
+
 use roundtrip_model::contract::Endpoint;
 use roundtrip_process::PrivateDir;
 use roundtrip_stores::{StartOptions, Store, Transport, doctor, find, start};
