@@ -152,13 +152,7 @@ fn run_steps(
                     new_keys,
                     transactions: transactions(path, &record),
                 };
-                judge(
-                    &record,
-                    &expected,
-                    (path, phase.beside.as_ref()),
-                    trial,
-                    bench,
-                );
+                judge(&record, &expected, path, trial, bench);
                 judge_beside(&record, trial);
                 judge_pace(&record, trial)?;
                 note_evictions(&record, trial);
