@@ -92,5 +92,5 @@ fn many_keys_at_once_are_refused() {
     get.depth = 4;
     let (kind, message) = error(&[Command::Open(many), Command::Phase(get)]);
     assert_eq!(kind, "usage");
-    assert!(message.contains("meta command"), "{message}");
+    assert!(message.contains("a command reads only one"), "{message}");
 }

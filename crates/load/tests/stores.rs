@@ -156,7 +156,10 @@ fn sqlite_does_one_at_a_time_and_says_so() {
     let session = Command::Open(open("sqlite", file(&path)));
     let (kind, message) = error(&[session, Command::Phase(get)]);
     assert_eq!(kind, "usage");
-    assert!(message.contains("sqlite does one at a time"), "{message}");
+    assert!(
+        message.contains("this store does one at a time"),
+        "{message}"
+    );
     let (kind, _) = error(&[Command::Open(open("sqlite", tcp("127.0.0.1:1")))]);
     assert_eq!(kind, "usage");
     let nowhere = std::path::Path::new("/nowhere/at/all");

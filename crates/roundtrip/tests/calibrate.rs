@@ -23,7 +23,13 @@ fn a_calibration_says_what_the_machine_can_tell_apart() {
     // Every client that is installed where the tests run, by the ordinary bench.
     assert_eq!(
         clients,
-        ["native", "php/memcache", "php/memcached"],
+        [
+            "native",
+            "php/memcache",
+            "php/memcached",
+            "php/phpredis",
+            "php/predis"
+        ],
         "{}",
         found["warnings"]
     );

@@ -22,22 +22,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 use toml::{Table, Value};
 
-/// Keys of an experiment that its faults have no use for.
-const NOT_OF_FAULTS: [&str; 13] = [
-    "phase",
-    "variant",
-    "matrix",
-    "published",
-    "baseline",
-    "keys",
-    "values",
-    "metrics",
-    "delta",
-    "generate",
-    "concurrency",
-    "every",
-    "placement",
-];
+/// Keys of an experiment that its faults have a use for.
+const OF_FAULTS: [&str; 5] = ["name", "title", "question", "source", "faults"];
 
 /// What a session of faults needs from outside.
 pub struct Surroundings<'a> {
@@ -69,7 +55,7 @@ pub fn only(experiment: &Experiment, trials: Option<u32>) -> Result<Experiment> 
         .text
         .parse()
         .map_err(|e: toml::de::Error| internal(e.to_string()))?;
-    table.retain(|key, _| !NOT_OF_FAULTS.contains(&key));
+    table.retain(|key, _| OF_FAULTS.contains(&key));
     let faults = table.get_mut("faults").and_then(Value::as_table_mut);
     if let Some((faults, trials)) = faults.zip(trials) {
         faults.insert("trials".to_owned(), Value::Integer(trials.into()));
@@ -299,6 +285,20 @@ mod tests {
         assert_eq!(again.faults.unwrap().trials, 7);
         assert_eq!(only(&whole, None).unwrap().faults.unwrap().trials, 50);
         assert!(only(&whole, Some(0)).is_err());
+    }
+
+    #[test]
+    fn the_faults_of_every_study_stand_alone() {
+        let all = crate::catalog::names();
+        let all = all
+            .iter()
+            .map(|name| crate::catalog::built_in(name).unwrap().unwrap());
+        let with: Vec<Experiment> = all.filter(|e| e.faults.is_some()).collect();
+        assert!(with.len() >= 2);
+        for experiment in with {
+            let alone = only(&experiment, None).unwrap();
+            assert!(alone.is_of_faults() && !experiment.is_of_faults());
+        }
     }
 
     #[test]

@@ -202,7 +202,8 @@ pub struct VariantText {
     pub store: String,
     /// A cache in front of it, for `read_aside`.
     pub cache: Option<String>,
-    /// The variant that it is compared with, where that is not the baseline of the experiment.
+    /// The variant that it is compared with, where that is not the baseline of the experiment; its
+    /// own name to be compared with nothing.
     pub against: Option<Spanned<String>>,
     /// Options of the client.
     #[serde(default)]

@@ -79,7 +79,7 @@ fn variant(source: &Source<'_>, spanned: &Spanned<VariantText>) -> Variant {
     }
 }
 
-/// Whoever is compared with another variant names one that there is, and not itself.
+/// Whoever is compared with another variant names one that there is.
 fn against_is_known(variants: &[Variant]) -> Result<()> {
     let names = || variants.iter().map(|v| v.name.as_str());
     for variant in variants {
@@ -88,12 +88,6 @@ fn against_is_known(variants: &[Variant]) -> Result<()> {
         };
         if !names().any(|name| name == other) {
             return Err(unknown("variant", other, names()).at(variant.place.clone()));
-        }
-        if *other == variant.name {
-            let what = format!("`{other}` is compared with itself");
-            return Err(Problem::new(Kind::Usage, what)
-                .at(variant.place.clone())
-                .next("name another variant, or leave it out"));
         }
     }
     Ok(())
