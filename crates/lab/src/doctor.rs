@@ -89,6 +89,10 @@ fn part(host: &Host, language: &str, runtime: &str, client: &ClientInfo) -> Part
         format!("stores: {}", client.stores.join(", ")),
         format!("ops: {}", ops.join(", ")),
     ];
+    if !client.one_at_a_time.is_empty() {
+        let stores = client.one_at_a_time.join(", ");
+        details.push(format!("one op at a time: {stores}"));
+    }
     details.extend(
         client
             .options

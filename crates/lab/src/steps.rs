@@ -3,7 +3,7 @@
 
 use roundtrip_model::contract::Target;
 use roundtrip_model::stream::Stream;
-use roundtrip_model::workload::{Distribution, Keys, Phase, Values, Workload};
+use roundtrip_model::workload::{Beside, Distribution, Keys, Phase, Values, Workload};
 use roundtrip_model::{Experiment, Op, Path};
 
 /// Keys of warm-ups that write start here, far from those that are measured.
@@ -27,6 +27,8 @@ pub enum Step {
         stream: Stream,
         /// Time to live.
         ttl_s: u32,
+        /// Who does it, where that is not the path's own client.
+        by: Option<Box<Beside>>,
     },
     /// Run a phase in fresh client processes.
     Measure {
@@ -55,6 +57,8 @@ struct Planner<'a> {
     /// Keys `0 .. in_store` are in the store with their values, and so for the cache.
     in_store: u64,
     in_cache: u64,
+    /// As many of them have their row in the other table too, for joins.
+    joined: u64,
     /// Whether keys from `in_store` upwards may be there too.
     may_hold_more: bool,
     steps: Vec<Step>,
@@ -88,6 +92,7 @@ pub fn steps(
         has_cache: path.cache.is_some(),
         in_store: 0,
         in_cache: 0,
+        joined: 0,
         may_hold_more: false,
         steps: Vec::new(),
     };
@@ -133,13 +138,32 @@ impl Planner<'_> {
             target,
             stream,
             ttl_s,
+            by: None,
         });
+    }
+
+    /// Brings rows into place in both tables by a client that joins them. What else put keys there
+    /// may know of one table alone.
+    fn prepare_joins(&mut self, phase: &Phase, keyspace: u64, ttl_s: u32) {
+        let joins = |op: Op| matches!(op, Op::Join | Op::SetSeen);
+        let by_itself = phase.ops().any(joins);
+        let beside = phase.beside.as_ref().filter(|beside| joins(beside.op));
+        if self.joined >= keyspace || !(by_itself || beside.is_some()) {
+            return;
+        }
+        self.prepare(Target::Store, 0, keyspace, ttl_s);
+        if let (false, Some(Step::Prepare { by, .. })) = (by_itself, self.steps.last_mut()) {
+            *by = beside.cloned().map(Box::new);
+        }
+        (self.in_store, self.joined) = (self.in_store.max(keyspace), keyspace);
+        self.may_hold_more = false;
     }
 
     fn add(&mut self, number: u64, phase: &Phase) {
         let keyspace = keys_of(self.work, phase);
         let ttl_s = phase.ttl_s.unwrap_or(0);
         let cold_first = COLD_FIRST + number * COLD_STRETCH;
+        self.prepare_joins(phase, keyspace, ttl_s);
         let needs_data = phase.op.needs_data() || phase.beside.is_some();
         if needs_data && self.in_store < keyspace {
             self.prepare(

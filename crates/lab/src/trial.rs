@@ -122,7 +122,10 @@ fn run_steps(
                 target,
                 stream,
                 ttl_s,
+                by,
             } => {
+                let other = by.map(|by| beside::client_of(&by, path));
+                clients.path = other.as_ref().unwrap_or(path);
                 prepare(&mut clients, target, &stream, ttl_s)?;
             }
             Step::Check { stream } => {

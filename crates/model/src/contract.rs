@@ -354,6 +354,9 @@ pub struct ClientInfo {
     /// The most ops that it sends before the first reply is awaited (`depth`); 1 where it cannot.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub depth: u32,
+    /// The stores that it asks one op at a time by their own protocol, whatever its depth.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub one_at_a_time: Vec<String>,
     /// Whether it keeps a journal.
     #[serde(default)]
     pub journals: bool,

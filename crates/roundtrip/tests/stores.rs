@@ -108,6 +108,20 @@ fn every_op(store: &str, factor: &str) -> String {
     )
 }
 
+/// What a line of a list says of a client.
+fn named<'a>(client: &'a serde_json::Value, what: &str) -> Vec<&'a str> {
+    let mut details = client["details"].as_array().unwrap().iter();
+    let found = details.find_map(|line| line.as_str().unwrap().strip_prefix(what));
+    found.unwrap().split(", ").collect()
+}
+
+#[test]
+fn more_ops_at_once_than_a_store_takes_are_refused_before_anything_starts() {
+    let paths = ["compare", "native@sqlite", "native@sqlite?depth=30"];
+    let words = ["`native` asks sqlite one op at a time", "leave depth out"];
+    Home::new().run(&paths).refused(2, &words);
+}
+
 #[test]
 fn every_op_agrees_with_its_witness_on_every_store() {
     let stores = Home::new().good(&["list", "stores", "--format", "json"]);
@@ -118,24 +132,35 @@ fn every_op_agrees_with_its_witness_on_every_store() {
     let native: serde_json::Value = serde_json::from_str(&native).unwrap();
     let mut native = native.as_array().unwrap().iter();
     let native = native.find(|client| client["name"] == "native").unwrap();
-    let reached = native["details"][0].as_str().unwrap();
-    let reached = reached.strip_prefix("stores: ").unwrap();
-    let reached: Vec<&str> = reached.split(", ").collect();
+    let reached = named(native, "stores: ");
+    let one_at_a_time = named(native, "one op at a time: ");
     for store in ["memcached-shards", "redis", "redis-shards", "redis-cluster"] {
         assert!(here.contains(&store), "{here:?}");
     }
-    for store in here.iter().filter(|store| reached.contains(store)) {
-        let factor = match *store {
-            "sqlite" => "options = { synchronous = [\"normal\", \"off\"] }",
-            _ => "options = { depth = [\"1\", \"30\"] }",
-        };
+    let factors = here.iter().filter(|store| reached.contains(store));
+    let factors = factors.flat_map(|store| {
+        let mut factors = vec![match (*store, one_at_a_time.contains(store)) {
+            ("sqlite", _) => "options = { synchronous = [\"normal\", \"off\"] }",
+            (_, true) => "options = { protocol = [\"mysql\"] }",
+            (_, false) => "options = { depth = [\"1\", \"30\"] }",
+        }];
+        // At the door of its plugin.
+        if *store == "mysql" {
+            factors.push("options = { protocol = [\"memcached\"], depth = [\"1\", \"30\"] }");
+        }
+        factors.into_iter().map(move |factor| (*store, factor))
+    });
+    for (store, factor) in factors {
         let home = Home::new();
         let file = home.file("every-op.toml", &every_op(store, factor));
         home.good(&["run", &file]);
         let result = home.good(&["report", "--format", "json"]);
         let result: serde_json::Value = serde_json::from_str(&result).unwrap();
         for trial in result["trials"].as_array().unwrap() {
-            assert_eq!(trial["validity"]["state"], "valid", "{store}: {trial}");
+            assert_eq!(
+                trial["validity"]["state"], "valid",
+                "{store} {factor}: {trial}"
+            );
             assert_eq!(trial["phases"].as_array().unwrap().len(), 7);
         }
     }

@@ -18,7 +18,8 @@ impl Host {
         let client = self.client(&path.client)?;
         let fits = reaches(&client, path)
             .and_then(|()| can(&client, path, ops))
-            .and_then(|()| takes(&client, path));
+            .and_then(|()| takes(&client, path))
+            .and_then(|()| sends_ahead(&client, path));
         fits.map(|()| client)
             .map_err(|problem| problem.at(path.to_string()))
     }
@@ -47,6 +48,22 @@ fn can(client: &ClientInfo, path: &Path, ops: &[Op]) -> Result<()> {
             Problem::new(Kind::Usage, format!("`{}` has no op `{op}`", path.client))
                 .next(format!("it has: {}", names.join(", "))),
         ),
+    }
+}
+
+/// A store's other door, which an option `protocol` leads to, is the client's own to judge.
+fn sends_ahead(client: &ClientInfo, path: &Path) -> Result<()> {
+    let by_itself = path.cache.is_none() && !path.options.contains_key("protocol");
+    let waits = by_itself && client.one_at_a_time.contains(&path.store);
+    match path.depth()? {
+        depth @ 2.. if waits => {
+            let what = format!(
+                "`{}` asks {} one op at a time, and depth is {depth}",
+                path.client, path.store
+            );
+            Err(Problem::new(Kind::Usage, what).next("leave depth out"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -243,3 +243,27 @@ fn whatever_the_distribution_every_key_is_prepared() {
         assert!(visited.operations().all(|op| there.contains(&op.key)));
     }
 }
+
+#[test]
+fn rows_that_are_joined_are_brought_into_place_by_who_joins_them() {
+    let phases = "[[phase]]\nop=\"set\"\ncount=100\n\
+                  [[phase]]\nname=\"beside\"\nop=\"set\"\ncount=100\n\
+                  beside={client=\"native\",op=\"join\",count=200}\n\
+                  [[phase]]\nop=\"join\"\ncount=100";
+    let steps = of(phases, "store=\"mysql\"");
+    let expected = [("set", 100), ("Store", 100), ("beside", 100), ("join", 100)];
+    assert_eq!(
+        shape(&steps),
+        expected.map(|(name, n)| (name.to_owned(), n))
+    );
+    let Step::Prepare { by: Some(by), .. } = &steps[1] else {
+        unreachable!()
+    };
+    assert_eq!((by.client.as_str(), by.op), ("native", Op::Join));
+    // By itself, where its own client joins.
+    let steps = of(
+        "[[phase]]\nop=\"set\"\ncount=9\n[[phase]]\nop=\"join\"\ncount=9",
+        "store=\"mysql\"",
+    );
+    assert!(matches!(steps[1], Step::Prepare { by: None, .. }));
+}

@@ -1,6 +1,6 @@
 //! What this worker is and can do.
 
-use super::options::{CLIENTS, MOST_CONNECTIONS, OPTIONS, STORES};
+use super::options::{CLIENTS, MOST_CONNECTIONS, ONE_AT_A_TIME, OPTIONS, STORES};
 use crate::engine::SPIN_NS;
 use crate::io::Uring;
 use roundtrip_model::Op;
@@ -50,6 +50,10 @@ pub(super) fn describe() -> Described {
         plans: true,
         paces: true,
         depth: MOST_DEPTH,
+        one_at_a_time: match name {
+            "nothing" => Vec::new(),
+            _ => ONE_AT_A_TIME.map(str::to_owned).to_vec(),
+        },
         journals: false,
     };
     Described {

@@ -22,6 +22,8 @@ pub(super) const STORES: [&str; 9] = [
     "mysql",
     "mariadb",
 ];
+/// Those of them that are libraries in this process or speak SQL: a thread waits for each op.
+pub(super) const ONE_AT_A_TIME: [&str; 3] = ["sqlite", "mysql", "mariadb"];
 /// The options of `native` and what each may be; nothing for anything.
 pub(super) const OPTIONS: [(&str, &[&str]); 11] = [
     ("depth", &[]),

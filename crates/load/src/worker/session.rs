@@ -6,12 +6,15 @@ use super::options::{self, CLIENTS, Checked, STORES, Speech, known};
 use super::phase::Ready;
 use super::place::{Place, Server, no_door};
 use crate::clock;
+use crate::protocol::Table;
 use roundtrip_model::Op;
 use roundtrip_model::contract::{Carried, Done, Open, PhaseCommand, Purpose, Target};
 
 #[derive(Debug)]
 pub(super) struct Session {
     checked: Checked,
+    /// The table that keys go to by their own name, where the store's plugin is spoken with.
+    named_table: Option<Table>,
     store: Place,
     cache: Option<Place>,
 }
@@ -30,6 +33,13 @@ impl Session {
         known("client", &open.client, &CLIENTS)?;
         known("store", &open.store, &STORES)?;
         let checked = options::check(&open.options)?;
+        let has_tables = matches!(open.store.as_str(), "mysql" | "mariadb");
+        if open.options.contains_key("table") && !has_tables {
+            return Err(WorkerError::usage(format!(
+                "only mysql and mariadb have tables, and {} has none; leave table out",
+                open.store
+            )));
+        }
         let connections = checked.connections.unwrap_or(open.connections);
         let started_ns = clock::now_ns();
         let (store, cache) = if open.client == "nothing" {
@@ -42,8 +52,10 @@ impl Session {
             let store = Place::of(open, connections, &checked)?;
             (store, cache.transpose()?)
         };
+        let is_at_door = has_tables && matches!(store, Place::Server(_));
         let session = Session {
             checked,
+            named_table: (is_at_door && checked.table.has_numbers()).then_some(checked.table),
             store,
             cache,
         };
@@ -51,7 +63,7 @@ impl Session {
     }
 
     /// Gets a phase ready, or says why it cannot be.
-    pub(super) fn prepare(&self, command: PhaseCommand) -> Result<Ready, WorkerError> {
+    pub(super) fn prepare(&self, mut command: PhaseCommand) -> Result<Ready, WorkerError> {
         let way = self.way(&command)?;
         let place = self.place(way)?;
         let prepares = command.purpose == Purpose::Prepare;
@@ -108,6 +120,11 @@ impl Session {
                  several, or a command reads only one; leave it out, or use the op get_many",
             ));
         }
+        if let (Way::Store, Some(table), Some(stream)) =
+            (way, self.named_table, command.plan.as_mut())
+        {
+            stream.prefix = format!("@@{}.{}", table.name(), stream.prefix);
+        }
         Ready::new(command, threads, place.lanes(), pipelines)
     }
 
@@ -149,23 +166,15 @@ impl Session {
                         command.name
                     )));
                 }
-                let key = command
-                    .plan
-                    .as_ref()
-                    .map(|stream| stream.key_maker().make(stream.first));
-                if table.has_numbers() && key.is_some_and(|key| !key.iter().all(u8::is_ascii_digit))
-                {
-                    return Err(WorkerError::usage(format!(
-                        "the keys of table `{}` are numbers; write the key recipe `number`, on a \
-                         server that is Roundtrip's own",
-                        table.name()
-                    )));
-                }
+                has_its_keys(command, table)?;
                 match (command.op, &rows.door) {
                     (Op::SetSeen, None) => Err(no_door("server")),
                     _ => Ok(()),
                 }
             }
+            Place::Server(_) if !joins => self
+                .named_table
+                .map_or(Ok(()), |table| has_its_keys(command, table)),
             _ if joins => Err(WorkerError::usage(format!(
                 "phase `{}` joins two tables, which only mysql and mariadb do by SQL",
                 command.name
@@ -197,6 +206,23 @@ fn scans(command: &PhaseCommand) -> bool {
     let mix = command.plan.iter().flat_map(|stream| &stream.mix);
     let mut ops = mix.map(|(op, _)| *op).chain([command.op]);
     ops.any(|op| op == Op::Scan)
+}
+
+/// Refuses keys that a table with numbers for keys does not take.
+fn has_its_keys(command: &PhaseCommand, table: Table) -> Result<(), WorkerError> {
+    let key = command
+        .plan
+        .as_ref()
+        .map(|stream| stream.key_maker().make(stream.first));
+    let is_number = |key: &Vec<u8>| key.iter().all(u8::is_ascii_digit);
+    match table.has_numbers() && !key.as_ref().is_none_or(is_number) {
+        false => Ok(()),
+        true => Err(WorkerError::usage(format!(
+            "the keys of table `{}` are numbers; write the key recipe `number`, on a server that \
+             is Roundtrip's own",
+            table.name()
+        ))),
+    }
 }
 
 fn no_cache() -> WorkerError {
