@@ -261,7 +261,7 @@ fn a_program_finds_the_baseline_the_rounds_the_terms_and_the_curves() {
     assert_eq!(unequal.len(), 1);
     assert_eq!(
         unequal[0]["detail"],
-        "an op took 0.00 fsyncs against 1.00 of `sequential redis-cluster`"
+        "hardly any fsyncs against 1 an op of `sequential redis-cluster`"
     );
     let csv = rendered("csv", &study(), 80);
     let row = csv
