@@ -136,11 +136,13 @@ pub fn inverse(interval: &RatioInterval) -> RatioInterval {
     }
 }
 
-/// A share: `5%`, `0.8%`.
+/// A share: `5%`, `0.8%`; one so large that its digits say nothing is only said to be large.
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if !percent.is_finite() {
         UNKNOWN.to_owned()
+    } else if percent > 1000.0 {
+        "over 1000%".to_owned()
     } else if percent >= 9.95 || (percent - percent.round()).abs() < 0.05 {
         format!("{percent:.0}%")
     } else {
@@ -257,8 +259,8 @@ mod tests {
             ["0", "999", "100,000", "1,234,567"]
         );
         assert_eq!(
-            [0.05, 0.083, 0.12, 0.005].map(percent),
-            ["5%", "8.3%", "12%", "0.5%"]
+            [0.05, 0.083, 0.12, 0.005, 4916.47].map(percent),
+            ["5%", "8.3%", "12%", "0.5%", "over 1000%"]
         );
         assert_eq!(
             [Some(0.0004), Some(0.0213), Some(0.5), Some(1.0), None].map(p_value),

@@ -40,6 +40,12 @@ pub struct Svg {
     body: String,
 }
 
+/// The class of a numbered line: thin where colours come round again.
+pub fn curve(number: usize) -> String {
+    let again = if number / 8 % 2 == 1 { " again" } else { "" };
+    format!("c{} curve{again}", number % 8)
+}
+
 impl Svg {
     /// A picture of a width, with its name and what it shows, for those who cannot see it.
     pub fn new(width: f64, name: &str, about: &str) -> Self {
@@ -91,7 +97,8 @@ impl Svg {
     pub fn mark(&mut self, number: usize, at: (f64, f64), r: f64, class: &str, words: &str) {
         let (x, y) = at;
         let class = format!("c{} {class}", number % 8);
-        let corners: &[(f64, f64)] = match number % 4 {
+        // Another shape where colours come round again.
+        let corners: &[(f64, f64)] = match (number + number / 8) % 4 {
             0 => {
                 self.add(format!(
                     "<circle class=\"{class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{r:.1}\">{}</circle>",

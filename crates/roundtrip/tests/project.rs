@@ -7,8 +7,8 @@ mod common;
 use common::Home;
 use serde_json::Value;
 
-/// SQLite in the client's own process against an in-memory server over TCP: one of them takes many
-/// times as long, whichever it is.
+/// SQLite in the client's own process against an in-memory server over TCP. Which of them takes
+/// longer, and whether five blocks are enough to tell, is the machine's affair.
 const EXPERIMENT: &str = r#"
 name = "day"
 title = "Two stores a day"
@@ -88,8 +88,15 @@ fn a_run_is_projected_on_a_load() {
     close(&one["published"]["published_saved_s"], 10.0);
 
     let text = home.good(&["project"]);
+    let saved = &one["saved_s_per_day"];
+    let answer = match (saved["low"].as_f64(), saved["high"].as_f64()) {
+        (Some(low), Some(high)) if low <= 0.0 && high >= 0.0 => "Nothing is saved for certain: ",
+        (Some(_), Some(high)) if high < 0.0 => "`memory` loses ",
+        (Some(_), Some(_)) => "`memory` saves ",
+        ends => panic!("five blocks have an interval: {ends:?}"),
+    };
     for words in [
-        "`memory` saves ",
+        answer,
         "1,570,000 / 10,000 x 10.0 s = 1,570 s = 26 min 10 s, over 5 servers",
         "26 minutes of web-server time a day",
         "by Student's t over the differences within",

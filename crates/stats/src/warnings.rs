@@ -65,7 +65,7 @@ type Find = fn(&Figures<'_>, &Place<'_, '_>) -> Option<String>;
 
 /// Puts what was found of each contestant into one line a phase and placement.
 fn by_subject(figures: &Figures<'_>, find: Find, mut warn: impl FnMut(String, String)) {
-    let mut found: BTreeMap<(usize, Placement), Vec<String>> = BTreeMap::new();
+    let mut found: BTreeMap<(usize, Placement), Vec<(&str, String)>> = BTreeMap::new();
     for (phase, placement, contestant, column) in figures.columns() {
         let place = Place {
             phase,
@@ -73,14 +73,43 @@ fn by_subject(figures: &Figures<'_>, find: Find, mut warn: impl FnMut(String, St
             column,
         };
         if let Some(detail) = find(figures, &place) {
-            let line = format!("{contestant}: {detail}");
-            found.entry((phase, placement)).or_default().push(line);
+            let lines = found.entry((phase, placement)).or_default();
+            lines.push((contestant, detail));
         }
     }
     for ((phase, placement), lines) in found {
         let subject = format!("{} ({placement})", figures.phase_name(phase));
-        warn(subject, lines.join("; "));
+        warn(subject, one_line(&lines));
     }
+}
+
+/// More contestants than these are counted, and few of them named.
+const FEW: usize = 3;
+
+/// Each contestant with what was found of it; of many the first, the names of a few, and how many
+/// others. A control is no variant of its own, unless nothing was found of its variant.
+fn one_line(lines: &[(&str, String)]) -> String {
+    if lines.len() <= FEW {
+        let all: Vec<String> = lines.iter().map(|(who, d)| format!("{who}: {d}")).collect();
+        return all.join("; ");
+    }
+    let is_found = |name: &str| lines.iter().any(|(who, _)| *who == name);
+    let own = |who: &str| !who.strip_suffix(CONTROL_SUFFIX).is_some_and(is_found);
+    let mut apart = lines.iter().filter(|(who, _)| own(who));
+    let Some((first, detail)) = apart.next() else {
+        return String::new();
+    };
+    let others: Vec<String> = apart.map(|(who, _)| format!("`{who}`")).collect();
+    let named = others.len().min(FEW);
+    let rest = match others.len() - named {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let others_named = match named {
+        0 => String::new(),
+        _ => format!("; likewise {}{rest}", others[..named].join(", ")),
+    };
+    format!("`{first}`: {detail}{others_named}")
 }
 
 fn not_steady(_: &Figures<'_>, place: &Place<'_, '_>) -> Option<String> {
@@ -217,7 +246,8 @@ fn compared_by<'e>(experiment: &'e Experiment, contestant: &str) -> Vec<&'e str>
     own.into_iter().chain(itself).collect()
 }
 
-fn writes(op: Op) -> bool {
+/// Whether an op changes data.
+pub(crate) fn writes(op: Op) -> bool {
     matches!(
         op,
         Op::Set | Op::Delete | Op::Incr | Op::Insert | Op::ReadModifyWrite

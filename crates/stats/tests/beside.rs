@@ -249,6 +249,36 @@ fn writes_that_were_not_all_acknowledged_are_not_equal_terms() {
 }
 
 #[test]
+fn what_many_have_is_told_of_the_first_with_the_names_of_a_few() {
+    let variants = (1..=5).map(|n| {
+        format!("[[variant]]\nname = \"more {n}\"\nclient = \"native\"\nstore = \"floor\"\n")
+    });
+    let text = format!("{TWO}{}", variants.collect::<String>());
+    let names = [
+        "old",
+        "old (control)",
+        "new",
+        "more 1",
+        "more 2",
+        "more 3",
+        "more 4",
+    ];
+    let mut trials = Vec::new();
+    for name in names {
+        let mut record = phase(Op::Get, 1_000_000);
+        record.steady = Some(false);
+        trials.push(trial(0, name, vec![record]));
+    }
+    let analysis = analyse(&experiment(&text), &trials, &[1], true);
+    let detail = "`old`: the rate still trended in 1 of 1 trials; likewise `new`, `more 1`, \
+                  `more 2` and 2 more";
+    assert_eq!(
+        of(&analysis, WarningKind::NoSteadyState),
+        line("get (split)", detail)
+    );
+}
+
+#[test]
 fn methods_that_disagree_are_named_above_the_comparison() {
     // One block of twenty in which `new` took five times as long.
     let mut times: Vec<_> = (0..20)

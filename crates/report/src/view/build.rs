@@ -42,6 +42,7 @@ fn opening(figures: &Figures<'_>) -> Vec<Chapter> {
     let mut grave: Vec<_> = notices::unfinished(figures.document).into_iter().collect();
     let (worse, others): (Vec<_>, Vec<_>) = notices::collected(figures.document)
         .into_iter()
+        .map(notices::shortened)
         .partition(|notice| notice.grave);
     grave.extend(worse);
     let mut chapters = Vec::new();

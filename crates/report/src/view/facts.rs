@@ -1,6 +1,6 @@
 //! What was measured, on what, and with which settings.
 
-use super::Fact;
+use super::{Fact, settings};
 use crate::Document;
 use crate::number::{UNKNOWN, bytes, count, duration, figure, moment, nanos, percent, things};
 use crate::text::{Sentence, clean};
@@ -13,7 +13,7 @@ use roundtrip_model::workload::{
 };
 use std::collections::BTreeMap;
 
-fn fact(name: impl AsRef<str>, value: impl AsRef<str>) -> Fact {
+pub(super) fn fact(name: impl AsRef<str>, value: impl AsRef<str>) -> Fact {
     let (name, value) = (clean(name.as_ref()), clean(value.as_ref()));
     let value = if value.trim().is_empty() {
         UNKNOWN.to_owned()
@@ -49,7 +49,7 @@ pub fn facts_of(document: &Document) -> Facts {
         work: work(document),
         machine: machine(document),
         versions: of_map(&environment.versions),
-        settings: of_map(&environment.settings),
+        settings: settings::settings(document),
         loops: loops
             .map(|(language, ns)| fact(language, format!("{} an op", nanos(*ns))))
             .collect(),

@@ -11,6 +11,7 @@ mod notices;
 mod pace;
 mod pictures;
 mod published;
+mod settings;
 mod tables;
 
 pub use factor::{FactorChart, FactorPoint, number as factor_number};

@@ -2,13 +2,16 @@
 
 use super::{Case, Notice};
 use crate::Document;
-use crate::number::things;
+use crate::number::{count, things};
 use crate::text::clean;
 use roundtrip_model::record::{RunState, Validity};
 use roundtrip_model::{Warning, WarningKind};
 
 /// How many void trials are listed by name.
 const LISTED: usize = 12;
+
+/// How many cases of one warning stand in a report that a person reads. JSON has all of them.
+const SHOWN: usize = 8;
 
 /// Warnings of the run, of its figures and of its trials, by kind. Trials often say the same thing
 /// of the same subject: the first is shown, the others are counted.
@@ -45,6 +48,24 @@ fn empty(kind: WarningKind) -> Notice {
         remedy: kind.remedy().to_owned(),
         grave: kind == WarningKind::UnequalTerms,
     }
+}
+
+/// A notice with only the first of its cases, and how many others there are and where.
+pub fn shortened(mut notice: Notice) -> Notice {
+    let more = notice.cases.len().saturating_sub(SHOWN);
+    if more > 0 {
+        notice.cases.truncate(SHOWN);
+        let place = match notice.grave {
+            true => "in the tables of terms below",
+            false => "in the JSON",
+        };
+        notice.cases.push(Case {
+            subject: String::new(),
+            detail: format!("and {} more, {place}", count(more as u64)),
+            more: 0,
+        });
+    }
+    notice
 }
 
 fn add(notice: &mut Notice, warning: &Warning) {

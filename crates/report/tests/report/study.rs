@@ -4,7 +4,7 @@
 
 use crate::fixture;
 use roundtrip_model::record::{PhaseRecord, TrialRecord, Validity};
-use roundtrip_model::{Experiment, Placement, Term, stream};
+use roundtrip_model::{Experiment, Placement, Term, Warning, WarningKind, stream};
 use roundtrip_report::{Document, RenderOptions, format};
 use std::fmt::Write;
 use unicode_width::UnicodeWidthStr;
@@ -261,7 +261,7 @@ fn a_program_finds_the_baseline_the_rounds_the_terms_and_the_curves() {
     assert_eq!(unequal.len(), 1);
     assert_eq!(
         unequal[0]["detail"],
-        "an op took 0.00 fsyncs against 1.00 of `sequential redis-cluster`"
+        "hardly any fsyncs against 1 an op of `sequential redis-cluster`"
     );
     let csv = rendered("csv", &study(), 80);
     let row = csv
@@ -272,4 +272,44 @@ fn a_program_finds_the_baseline_the_rounds_the_terms_and_the_curves() {
             "sequential redis-shards,loop_real_s,0.7145,0.736 0.6427 0.7284 0.7145 0.6962,"
         )
     );
+}
+
+#[test]
+fn settings_of_extensions_that_were_not_used_are_counted() {
+    let mut document = fixture::document();
+    let extensions = [
+        "memcached.serializer",
+        "redis.clusters.seeds",
+        "redis.arrays.names",
+    ];
+    for setting in extensions.into_iter().chain(["memory_limit"]) {
+        let settings = &mut document.run.environment.settings;
+        settings.insert(format!("php {setting}"), "7".to_owned());
+    }
+    let render = |name: &str| {
+        let options = RenderOptions::default();
+        String::from_utf8(format(name).unwrap().render(&document, &options)).unwrap()
+    };
+    let (text, json) = (render("markdown"), render("json"));
+    for setting in ["php memcached.serializer", "php memory_limit"] {
+        assert!(text.contains(setting), "{setting}");
+    }
+    assert!(!text.contains("redis."));
+    assert!(text.contains("2 settings of PHP extensions that the run did not use, in the JSON"));
+    assert!(extensions.iter().all(|setting| json.contains(setting)));
+}
+
+#[test]
+fn the_cases_of_a_warning_beyond_a_few_are_counted() {
+    let mut document = fixture::document();
+    let unequal = |n| Warning::new(WarningKind::UnequalTerms, format!("way {n}"), "no fsyncs");
+    document.analysis.warnings = (0..11).map(unequal).collect();
+    let render = |name: &str| {
+        let options = RenderOptions::default();
+        String::from_utf8(format(name).unwrap().render(&document, &options)).unwrap()
+    };
+    let (text, json) = (render("terminal"), render("json"));
+    assert!(text.contains("way 7: no fsyncs") && !text.contains("way 8"));
+    assert!(text.contains("and 3 more, in the tables of terms below"));
+    assert!(json.contains("way 10"));
 }

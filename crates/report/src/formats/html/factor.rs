@@ -2,7 +2,7 @@
 //! most of its trials at each point.
 
 use super::pictures::{Plot, figure, legend, linear_share, log_share, named};
-use crate::svg::{Anchor, Svg};
+use crate::svg::{Anchor, Svg, curve};
 use crate::view::{FactorChart, FactorPoint, Series, factor_number};
 
 /// Room that the text of a tick needs beyond its own length.
@@ -54,7 +54,7 @@ fn draw(chart: &FactorChart, width: f64) -> String {
     for line in &chart.series {
         let at = |p: &FactorPoint| (x(p.factor), plot.y(y_share(p.median)));
         let points: Vec<_> = line.points.iter().map(at).collect();
-        let class = format!("c{} curve", line.place % 8);
+        let class = curve(line.place);
         svg.path(&points, false, &class, &line.name);
         for p in &line.points {
             let (low, high) = (plot.y(y_share(p.min)), plot.y(y_share(p.max)));

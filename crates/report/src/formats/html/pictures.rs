@@ -2,7 +2,7 @@
 //! that is only scaled down cannot be read; the style shows one of the two.
 
 use crate::number::nanos;
-use crate::svg::{Anchor, Svg, escape};
+use crate::svg::{Anchor, Svg, curve, escape};
 use crate::view::{
     Curves, Dots, Forest, ForestRow, PARTS, Series, Stack, is_control, ratio_tick, verdict_word,
 };
@@ -197,7 +197,7 @@ fn draw_stack(stack: &Stack, width: f64) -> String {
 pub(super) fn legend<T>(series: &[Series<T>], lines: bool) -> String {
     let items = series.iter().map(|Series { place, name, .. }| {
         let drawing = if lines {
-            let class = format!("c{} curve", place % 8);
+            let class = curve(*place);
             format!("<svg aria-hidden=\"true\" width=\"28\" height=\"14\"><path class=\"{class}\" d=\"M1 7L27 7\"/></svg>")
         } else {
             let mut svg = Svg::new(14.0, "", "");
@@ -356,7 +356,7 @@ fn draw_curves(curves: &Curves, width: f64) -> String {
             .iter()
             .map(|(at, ns)| (plot.x(at / nines), plot.y(log_share(*ns, curves.axis))))
             .collect();
-        svg.path(&points, false, &format!("c{} curve", place % 8), name);
+        svg.path(&points, false, &curve(*place), name);
     }
     svg.finish(plot.bottom + 26.0)
 }
