@@ -152,7 +152,7 @@ impl<P: Protocol> Caller<P> {
     #[inline]
     fn mend(&mut self) -> Result<(), WorkerError> {
         if self.broken {
-            let socket = connect(&self.endpoint, self.link, CONNECT_TIMEOUT)?;
+            let socket = connect(&self.endpoint, self.link, None, CONNECT_TIMEOUT)?;
             self.io.replace(0, socket).map_err(failed)?;
             self.broken = false;
         }
