@@ -142,6 +142,14 @@ fn a_password_goes_before_everything_else_over_plain_and_over_tls() {
         }
         assert!(!message.contains("guess"), "{message}");
     }
+    // Also where it stands behind a cache.
+    let mut behind = told(&plain, "", "opensesame");
+    behind.cache = Some(("floor".to_owned(), tcp(&floor())));
+    let mut phases = Phases::new();
+    let set = phases.phase(Op::Set, 100, 1.0);
+    let read = phases.phase(Op::ReadAside, 100, 1.0);
+    let done = run(&behind, &[set, read]);
+    assert_eq!(done[1].outcomes, counts(&[("hit", 100)]));
     let many = [("connections", "8"), ("io", "epoll")];
     works(&with(&told(&plain, "", "opensesame"), &many), "epoll");
     works(&with(&told(&tls, "", "opensesame"), &many), "epoll+tls");

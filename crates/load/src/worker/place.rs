@@ -43,7 +43,7 @@ pub(super) struct Server {
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) speech: Speech,
     /// What is said first on each of them.
-    hello: Option<Hello>,
+    pub(super) hello: Option<Hello>,
     /// Which node of a cluster has what.
     pub(super) map: Option<Map>,
     /// One for each thread.
