@@ -198,7 +198,7 @@ impl Protocol for Resp {
         };
         let outcome = match (flight.op, reply) {
             (Op::Set | Op::Insert, Reply::Simple(b"OK")) => Outcome::Stored,
-            (Op::Insert, Reply::Null(_)) => Outcome::Error(ErrorKind::Refused),
+            (Op::Insert, Reply::Null(_)) => Outcome::Error(ErrorKind::NotStored),
             (Op::Delete, Reply::Integer(1)) => Outcome::Done,
             (Op::Delete, Reply::Integer(0)) => Outcome::NotFound,
             // Nothing is 0 after one was added to it.
