@@ -192,7 +192,7 @@ fn mixes_inserts_and_read_modify_writes_leave_every_key_right() {
         );
         // Inserted once, and there already the second time.
         assert_eq!(done[3].outcomes, counts(&[("stored", 50)]));
-        assert_eq!(done[4].outcomes, counts(&[("error:refused", 50)]));
+        assert_eq!(done[4].outcomes, counts(&[("error:not_stored", 50)]));
     }
 }
 

@@ -67,7 +67,7 @@ fn every_op_is_done_and_counted_by_a_real_memcached() {
     let insert = phases.phase_of(Op::Insert, &known);
     let get = phases.phase(Op::Get, 100, 1.0);
     let done = run(&session("memcached", &memcached.address), &[insert, get]);
-    assert_eq!(done[0].outcomes, counts(&[("error:refused", 100)]));
+    assert_eq!(done[0].outcomes, counts(&[("error:not_stored", 100)]));
     assert_eq!(done[1].outcomes, counts(&[("hit", 100)]));
 }
 

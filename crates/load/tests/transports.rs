@@ -5,8 +5,8 @@
 mod common;
 
 use common::*;
-use roundtrip_model::Op;
-use roundtrip_model::contract::{Command, Endpoint, Event, Open};
+use roundtrip_model::contract::{Command, Endpoint, Event, Login, Open};
+use roundtrip_model::{Op, Secret};
 use roundtrip_process::{Owned, Settings, free_port};
 use std::net::TcpStream;
 use std::process::Stdio;
@@ -66,13 +66,14 @@ fn io_uring_carries_a_phase_or_says_why_it_cannot() {
 }
 
 /// A Redis that speaks TLS.
-fn redis_with_tls(certified: &Certified) -> (Owned, u16) {
+fn redis_with_tls(certified: &Certified, more: &[&str]) -> (Owned, u16) {
     let port = free_port().unwrap();
     let mut command = std::process::Command::new("redis-server");
     command
         .args(["--save", "", "--bind", "127.0.0.1"])
         .args(certified.redis_arguments())
         .arg(port.to_string())
+        .args(more)
         .stdin(Stdio::null())
         .stdout(Stdio::null());
     let child = Owned::spawn(&mut command, &Settings::default()).unwrap();
@@ -87,7 +88,7 @@ fn redis_with_tls(certified: &Certified) -> (Owned, u16) {
 #[test]
 fn tls_goes_over_every_transport() {
     let certified = Certified::new();
-    let (_redis, port) = redis_with_tls(&certified);
+    let (_redis, port) = redis_with_tls(&certified, &[]);
     let endpoint = Endpoint::Tls {
         host: "localhost".to_owned(),
         port,
@@ -108,4 +109,48 @@ fn tls_goes_over_every_transport() {
     let (kind, message) = error(&[Command::Open(distrusting)]);
     assert_eq!(kind, "usage");
     assert!(message.ends_with("it holds no certificate"), "{message}");
+}
+
+#[test]
+fn a_password_goes_before_everything_else_over_plain_and_over_tls() {
+    let certified = Certified::new();
+    let plain = free_port().unwrap().to_string();
+    // The last port that is named counts.
+    let more = ["--requirepass", "opensesame", "--port", &plain];
+    let (_redis, port) = redis_with_tls(&certified, &more);
+    let tls = Endpoint::Tls {
+        host: "localhost".to_owned(),
+        port,
+        ca: certified.file("ca"),
+    };
+    let told = |endpoint: &Endpoint, user: &str, password: &str| Open {
+        login: Some(Login {
+            user: user.to_owned(),
+            password: Secret::new(password),
+            database: String::new(),
+        }),
+        ..open("redis", endpoint.clone())
+    };
+    let plain = tcp(&format!("127.0.0.1:{plain}"));
+    for (endpoint, io) in [(&plain, "blocking"), (&tls, "blocking+tls")] {
+        works(&told(endpoint, "", "opensesame"), io);
+        works(&told(endpoint, "default", "opensesame"), io);
+        let (kind, message) = error(&[Command::Open(told(endpoint, "", "guess"))]);
+        assert_eq!(kind, "connect");
+        for words in ["WRONGPASS", "ROUNDTRIP_REDIS_PASSWORD"] {
+            assert!(message.contains(words), "{message}");
+        }
+        assert!(!message.contains("guess"), "{message}");
+    }
+    // Also where it stands behind a cache.
+    let mut behind = told(&plain, "", "opensesame");
+    behind.cache = Some(("floor".to_owned(), tcp(&floor())));
+    let mut phases = Phases::new();
+    let set = phases.phase(Op::Set, 100, 1.0);
+    let read = phases.phase(Op::ReadAside, 100, 1.0);
+    let done = run(&behind, &[set, read]);
+    assert_eq!(done[1].outcomes, counts(&[("hit", 100)]));
+    let many = [("connections", "8"), ("io", "epoll")];
+    works(&with(&told(&plain, "", "opensesame"), &many), "epoll");
+    works(&with(&told(&tls, "", "opensesame"), &many), "epoll+tls");
 }

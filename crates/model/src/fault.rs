@@ -57,6 +57,9 @@ pub enum Keeps {
     Nothing,
     /// In the memory of the server, which writes it down within about a second.
     Soon,
+    /// With the kernel, except while a flush to the disk is under way: then for up to two seconds in
+    /// the memory of the server, which acknowledges it all the same.
+    KernelUnlessBusy,
     /// With the kernel: it outlives the server's process, and not a loss of power.
     Kernel,
     /// On the disk.

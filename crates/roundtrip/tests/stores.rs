@@ -166,12 +166,13 @@ fn every_op_agrees_with_its_witness_on_every_store() {
     }
 }
 
-/// Compares a path on a small Redis with a plain one, in one block; gives the trials of the small
-/// one.
-fn on_a_small_redis(options: &str, args: &[&str]) -> Vec<serde_json::Value> {
+/// Compares a client on a small Redis with itself on a plain one, in one block; gives the trials of
+/// the small one.
+fn on_a_small_redis(client: &str, options: &str, args: &[&str]) -> Vec<serde_json::Value> {
     let home = Home::new();
-    let small = format!("native@redis?{options}");
-    let common = ["compare", &small, "native@redis", "--blocks", "1"];
+    let small = format!("{client}@redis?{options}");
+    let plain = format!("{client}@redis");
+    let common = ["compare", &small, &plain, "--blocks", "1"];
     // No block is whole, which is no failure of the tool.
     home.run(&[&common, args].concat());
     let result = home.good(&["report", "--format", "json"]);
@@ -190,17 +191,24 @@ fn on_a_small_redis(options: &str, args: &[&str]) -> Vec<serde_json::Value> {
 fn a_redis_that_runs_out_of_memory_voids_the_trial_in_its_own_words() {
     let options = "maxmemory=2mb&maxmemory-policy=noeviction";
     let args = ["--op", "set", "--count", "5000", "--value-bytes", "1000"];
-    for trial in on_a_small_redis(options, &args) {
-        assert_eq!(trial["validity"]["state"], "void", "{trial}");
-        let reason = trial["validity"]["reason"].as_str().unwrap();
-        assert!(reason.contains("OOM command not allowed"), "{reason}");
-        assert!(reason.contains("more memory"), "{reason}");
+    for client in ["native", "php/phpredis", "php/predis"] {
+        for trial in on_a_small_redis(client, options, &args) {
+            assert_eq!(trial["validity"]["state"], "void", "{trial}");
+            let reason = trial["validity"]["reason"].as_str().unwrap();
+            let said = "the server said: OOM command not allowed";
+            assert!(reason.contains(said), "{client}: {reason}");
+            assert!(reason.contains("more memory"), "{client}: {reason}");
+        }
     }
 }
 
 #[test]
 fn a_redis_that_takes_no_more_clients_voids_the_trial_in_its_own_words() {
-    for trial in on_a_small_redis("maxclients=6&connections=12", &["--count", "2000"]) {
+    for trial in on_a_small_redis(
+        "native",
+        "maxclients=6&connections=12",
+        &["--count", "2000"],
+    ) {
         assert_eq!(trial["validity"]["state"], "void", "{trial}");
         let reason = trial["validity"]["reason"].as_str().unwrap();
         assert!(reason.contains("max number of clients"), "{reason}");

@@ -75,7 +75,12 @@ fn contradictions(
     let any = |of: &dyn Fn(&FaultRecord) -> u64| faults.iter().any(|f| of(f) > 0);
     // Only the death of a server can take what it has acknowledged.
     let may_lose = match (kind, keeps) {
-        (FaultKind::Server, Some(keeps)) => matches!(keeps, Keeps::Nothing | Keeps::Soon),
+        (FaultKind::Server, Some(keeps)) => {
+            matches!(
+                keeps,
+                Keeps::Nothing | Keeps::Soon | Keeps::KernelUnlessBusy
+            )
+        }
         (FaultKind::Server, None) => true,
         (FaultKind::Client | FaultKind::Connection, _) => false,
     };
@@ -225,6 +230,9 @@ mod tests {
         assert_eq!(all_kinds(Some(Keeps::Disk), 50, part), [lost(), lost()]);
         assert_eq!(all_kinds(Some(Keeps::Kernel), 50, part), [lost(), lost()]);
         assert_eq!(all_kinds(Some(Keeps::Soon), 50, part), [lost(), vec![]]);
+        let unless_busy = Some(Keeps::KernelUnlessBusy);
+        assert_eq!(all_kinds(unless_busy, 50, part), [lost(), vec![]]);
+        assert_eq!(all_kinds(unless_busy, 50, whole), [vec![], vec![]]);
         assert_eq!(all_kinds(None, 50, part), [lost(), vec![]]);
         assert_eq!(all_kinds(Some(Keeps::Nothing), 50, nothing)[1], []);
         let survived = vec![Contradiction::Survived];

@@ -2,9 +2,9 @@
 
 use crate::launch::Launch;
 use crate::log;
-use crate::manifest::{Manifest, Quantity};
+use crate::manifest::{Manifest, Protocol, Quantity};
 use crate::place::Place;
-use crate::probe::{ANSWER_WITHIN, Asked, Identity, Probe, in_words, probe};
+use crate::probe::{ANSWER_WITHIN, Asked, Identity, Probe, in_words, probe, redis};
 use crate::sampler::Sampler;
 use roundtrip_model::contract::{Endpoint, Login};
 use roundtrip_model::record::Counters;
@@ -159,6 +159,10 @@ impl Store {
         endpoint: Endpoint,
         login: Option<Login>,
     ) -> Result<Store> {
+        let login = match manifest.protocol {
+            Protocol::Resp => redis::login(&endpoint, ANSWER_WITHIN)?,
+            _ => login,
+        };
         let asked = Asked {
             login: login.clone(),
             rows: manifest.rows.clone(),

@@ -2,7 +2,7 @@
 
 declare(strict_types=1);
 
-use Roundtrip\Worker\{About, Batch, Call, Extension, Kind, PhpRedis, Pipelines, Place};
+use Roundtrip\Worker\{About, Batch, Call, Extension, Kind, PhpRedis, Pipelines, Place, Refusal};
 
 /** The extension `redis`: its class Redis for one server, RedisArray for shards, RedisCluster for a cluster. */
 return new class () implements Pipelines {
@@ -64,11 +64,11 @@ return new class () implements Pipelines {
         };
     }
 
-    public function whyFalse(): string
+    public function whyFalse(): string|Refusal
     {
         $error = PhpRedis::takeError($this->redis);
         $absent = $this->isPlain ? self::ABSENT : self::ABSENT_OR_FALSE;
-        return $error === null ? $absent : Kind::told($error) ?? 'refused';
+        return $error === null ? $absent : new Refusal(Kind::told($error) ?? 'refused', $error);
     }
 
     public function close(): void

@@ -47,9 +47,9 @@ interface Client
     /**
      * Why the last reply was false: '' when false is the value itself, ABSENT when the key is
      * not there, ABSENT_OR_FALSE when the library cannot tell, else the kind of the error. Of a
-     * batch it is asked once.
+     * batch it is asked once. A client that has the server's own words gives them with the kind.
      */
-    public function whyFalse(): string;
+    public function whyFalse(): string|Refusal;
 
     /** Disconnects. */
     public function close(): void;

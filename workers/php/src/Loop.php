@@ -100,7 +100,7 @@ final class Loop
             'outcomes' => (object) $this->tally->outcomes(),
             // Kilobytes, except on macOS.
             'max_rss_bytes' => getrusage()['ru_maxrss'] * (PHP_OS_FAMILY === 'Darwin' ? 1 : 1024),
-        ];
+        ] + array_filter(['complaint' => $this->tally->complaint()], is_string(...));
     }
 
     /** Writes the latencies; says how many. Every op of a batch took as long as the batch. */

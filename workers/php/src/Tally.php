@@ -39,6 +39,12 @@ final class Tally
     private int $failed = 0;
     private int $lastFailed = -1;
 
+    /** Of these kinds are failures that no server told of. */
+    private const UNTOLD = ['connection_lost', 'protocol_error', 'warning', 'exception'];
+    private const LONGEST_COMPLAINT = 200;
+    /** What the server said when it first refused an op. */
+    private ?string $complaint = null;
+
     public function __construct(
         private readonly Client $client,
         private readonly Operations $operations,
@@ -60,7 +66,9 @@ final class Tally
     public function thrown(int $i, int $end, Throwable $thrown): void
     {
         $this->enter($i);
-        $outcome = 'error:' . Kind::of($thrown);
+        $kind = Kind::of($thrown);
+        $this->complain($kind, $thrown->getMessage());
+        $outcome = "error:{$kind}";
         for ($j = $i; $j < $end; $j++) {
             if (!isset($this->judged[$j])) {
                 $this->judge($j, $outcome, $thrown->getMessage(...));
@@ -72,6 +80,30 @@ final class Tally
     public function right(int $ops): int
     {
         return $ops - $this->failed;
+    }
+
+    /** In the server's own words; null where it refused nothing. */
+    public function complaint(): ?string
+    {
+        return $this->complaint;
+    }
+
+    private function complain(string $kind, string $words): void
+    {
+        if ($this->complaint === null && !in_array($kind, self::UNTOLD, true)) {
+            $this->complaint = substr(preg_replace('/[[:cntrl:]]+/', ' ', $words), 0, self::LONGEST_COMPLAINT);
+        }
+    }
+
+    /** Why a reply is false, asked of the library. */
+    private function askWhy(): string
+    {
+        $why = $this->client->whyFalse();
+        if ($why instanceof Refusal) {
+            $this->complain($why->kind, $why->words);
+            return $why->kind;
+        }
+        return $why;
     }
 
     private function enter(int $turn): void
@@ -103,7 +135,7 @@ final class Tally
         if ($times === 0) {
             return;
         }
-        $why = $this->client->whyFalse();
+        $why = $this->askWhy();
         // '': the last reply of all was a value, so the server answers.
         $answers = in_array($why, ['', Client::ABSENT, Client::ABSENT_OR_FALSE], true);
         $op = $this->operations->ops === [] ? $this->operations->op(0) : self::MISSES;
@@ -139,7 +171,7 @@ final class Tally
         if ($reply !== false) {
             return 'wrong';
         }
-        $this->why ??= $this->client->whyFalse();
+        $this->why ??= $this->askWhy();
         return match ($this->why) {
             // Of several keys the one that is not there fails nothing.
             '' => $op === 'get_many' ? self::ABSENT[$op] : 'wrong',

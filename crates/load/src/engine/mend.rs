@@ -1,6 +1,6 @@
 //! Lost connections: when the next try is due, and when it is time to give up.
 
-use crate::io::{LinkOptions, connect};
+use crate::io::{Hello, LinkOptions, connect};
 use crate::worker::WorkerError;
 use roundtrip_model::contract::{Endpoint, Gap};
 use roundtrip_model::stream::below;
@@ -18,6 +18,8 @@ pub(crate) struct Mender {
     /// Where the connections of a lane lead, one after another.
     pub(crate) endpoints: Vec<Endpoint>,
     pub(crate) link: LinkOptions,
+    /// What is said first on each.
+    pub(crate) hello: Option<Hello>,
     /// How long a server may be away.
     pub(crate) patience: Duration,
     pub(crate) seed: u64,
@@ -53,7 +55,7 @@ impl Down {
     ) -> Result<Option<OwnedFd>, WorkerError> {
         self.attempts += 1;
         let endpoint = &mender.endpoints[self.slot % mender.endpoints.len().max(1)];
-        match connect(endpoint, mender.link, TRY_TIMEOUT) {
+        match connect(endpoint, mender.link, mender.hello.as_ref(), TRY_TIMEOUT) {
             Ok(socket) => Ok(Some(socket)),
             Err(error) if now_ns - self.since_ns > mender.patience.as_nanos() as u64 => Err(error
                 .also(&format!(

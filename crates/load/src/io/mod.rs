@@ -5,6 +5,7 @@
 mod blocking;
 mod carry;
 mod epoll;
+mod hello;
 mod loopback;
 mod outgoing;
 mod socket;
@@ -16,6 +17,7 @@ mod uring;
 pub(crate) use blocking::Blocking;
 pub(crate) use carry::Carry;
 pub(crate) use epoll::Epoll;
+pub(crate) use hello::Hello;
 pub(crate) use loopback::Loopback;
 pub(crate) use socket::{CONNECT_TIMEOUT, LinkOptions, connect};
 pub(crate) use tls::{Tls, Trust};

@@ -1,5 +1,6 @@
 //! Making connections: TCP or a unix socket.
 
+use super::Hello;
 use crate::worker::WorkerError;
 use roundtrip_model::contract::Endpoint;
 use std::io;
@@ -18,8 +19,25 @@ pub(crate) struct LinkOptions {
     pub(crate) tcp_nodelay: bool,
 }
 
-/// Connects, or says why it cannot.
+/// Connects, and says hello where that is asked for, or says why it cannot.
 pub(crate) fn connect(
+    endpoint: &Endpoint,
+    options: LinkOptions,
+    hello: Option<&Hello>,
+    timeout: Duration,
+) -> Result<OwnedFd, WorkerError> {
+    let socket = connect_to(endpoint, options, timeout)?;
+    match (hello, endpoint) {
+        // Over TLS it is said once hands are shaken, which is the transport's to do.
+        (None, _) | (_, Endpoint::Tls { .. }) => {}
+        (Some(hello), _) => hello
+            .over(&socket, timeout)
+            .map_err(|e| WorkerError::connect(e.to_string()))?,
+    }
+    Ok(socket)
+}
+
+fn connect_to(
     endpoint: &Endpoint,
     options: LinkOptions,
     timeout: Duration,

@@ -1,16 +1,13 @@
 //! TLS over any transport: a session a connection, between the bytes that travel and the bytes that
 //! are meant. The handshake is done when a connection is added, before the loop knows of it.
 
+use super::hello::{Hello, Patient};
 use super::{Carry, Io, Sink};
-use crate::clock::now_ns;
 use crate::outcome::ErrorKind;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
 use rustls::crypto::ring::default_provider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
 use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 use std::os::fd::OwnedFd;
@@ -27,6 +24,7 @@ const MAX_CA_BYTES: u64 = 1 << 20;
 pub(crate) struct Trust {
     config: Arc<ClientConfig>,
     server: ServerName<'static>,
+    hello: Option<Hello>,
 }
 
 impl Trust {
@@ -48,7 +46,13 @@ impl Trust {
         Ok(Trust {
             config: Arc::new(config),
             server,
+            hello: None,
         })
+    }
+
+    /// The same, where something is to be said first on each connection.
+    pub(crate) fn saying(self, hello: Option<Hello>) -> Trust {
+        Trust { hello, ..self }
     }
 
     /// Shakes hands over a connected socket, and waits for it.
@@ -56,12 +60,12 @@ impl Trust {
         let refused = |e: rustls::Error| io::Error::other(e.to_string());
         let mut connection =
             ClientConnection::new(self.config.clone(), self.server.clone()).map_err(refused)?;
-        let mut patient = Patient {
-            socket,
-            until_ns: now_ns() + HANDSHAKE_TIMEOUT.as_nanos() as u64,
-        };
+        let mut patient = Patient::new(socket, HANDSHAKE_TIMEOUT);
         while connection.is_handshaking() {
             connection.complete_io(&mut patient)?;
+        }
+        if let Some(hello) = &self.hello {
+            hello.say(&mut Stream::new(&mut connection, &mut patient))?;
         }
         Ok(Session {
             connection,
@@ -85,58 +89,6 @@ fn add_roots(roots: &mut RootCertStore, ca: &str) -> Result<(), String> {
     match roots.len() == before {
         true => Err("it holds no certificate".to_owned()),
         false => Ok(()),
-    }
-}
-
-/// A socket that is waited for, whether or not it blocks, but not for ever.
-struct Patient<'a> {
-    socket: &'a OwnedFd,
-    until_ns: u64,
-}
-
-impl Patient<'_> {
-    fn once_it_is<T>(
-        &self,
-        ready: PollFlags,
-        mut tries: impl FnMut(&OwnedFd) -> Result<T, Errno>,
-    ) -> io::Result<T> {
-        loop {
-            match tries(self.socket) {
-                Err(Errno::AGAIN | Errno::INTR) => {}
-                tried => return Ok(tried?),
-            }
-            let left_ns = self.until_ns.saturating_sub(now_ns());
-            if left_ns == 0 {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            let timeout = Timespec {
-                tv_sec: (left_ns / 1_000_000_000) as i64,
-                tv_nsec: (left_ns % 1_000_000_000) as i64,
-            };
-            match poll(&mut [PollFd::new(self.socket, ready)], Some(&timeout)) {
-                Ok(_) | Err(Errno::INTR) => {}
-                Err(e) => return Err(e.into()),
-            }
-        }
-    }
-}
-
-impl Read for Patient<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.once_it_is(PollFlags::IN, |socket| {
-            recv(socket, &mut *buffer, RecvFlags::DONTWAIT).map(|(_, bytes)| bytes)
-        })
-    }
-}
-
-impl Write for Patient<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-        self.once_it_is(PollFlags::OUT, |socket| send(socket, bytes, flags))
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@
 use super::{Answer, Flight, Protocol};
 use crate::clock;
 use crate::engine::{REPLY_TIMEOUT_NS, Texts};
-use crate::io::{Blocking, CONNECT_TIMEOUT, Io, LinkOptions, Sink, connect};
+use crate::io::{Blocking, CONNECT_TIMEOUT, Hello, Io, LinkOptions, Sink, connect};
 use crate::outcome::{ErrorKind, Outcome, Tally};
 use crate::worker::WorkerError;
 use roundtrip_model::Op;
@@ -124,6 +124,7 @@ pub(crate) struct Caller<P> {
     io: Blocking,
     endpoint: Endpoint,
     link: LinkOptions,
+    hello: Option<Hello>,
     protocol: P,
     broken: bool,
 }
@@ -134,10 +135,21 @@ impl<P: Protocol> Caller<P> {
         link: LinkOptions,
         protocol: P,
     ) -> Result<Caller<P>, WorkerError> {
+        Caller::greet(endpoint, link, None, protocol)
+    }
+
+    /// The same, where something may have to be said first.
+    pub(crate) fn greet(
+        endpoint: &Endpoint,
+        link: LinkOptions,
+        hello: Option<Hello>,
+        protocol: P,
+    ) -> Result<Caller<P>, WorkerError> {
         let mut caller = Caller {
             io: Blocking::new(),
             endpoint: endpoint.clone(),
             link,
+            hello,
             protocol,
             broken: true,
         };
@@ -152,7 +164,8 @@ impl<P: Protocol> Caller<P> {
     #[inline]
     fn mend(&mut self) -> Result<(), WorkerError> {
         if self.broken {
-            let socket = connect(&self.endpoint, self.link, CONNECT_TIMEOUT)?;
+            let hello = self.hello.as_ref();
+            let socket = connect(&self.endpoint, self.link, hello, CONNECT_TIMEOUT)?;
             self.io.replace(0, socket).map_err(failed)?;
             self.broken = false;
         }

@@ -2,7 +2,7 @@
 
 use super::{Answer, Flight, Protocol, Redirect, Resp, Task};
 use crate::engine::{Fence, Texts};
-use crate::io::{CONNECT_TIMEOUT, LinkOptions, connect};
+use crate::io::{CONNECT_TIMEOUT, Hello, LinkOptions, connect};
 use crate::outcome::ErrorKind;
 use crate::worker::WorkerError;
 use roundtrip_model::Op;
@@ -29,7 +29,11 @@ pub(crate) struct Map {
 
 impl Map {
     /// Asks the node at an endpoint.
-    pub(crate) fn read(endpoint: &Endpoint, link: LinkOptions) -> Result<Map, WorkerError> {
+    pub(crate) fn read(
+        endpoint: &Endpoint,
+        link: LinkOptions,
+        hello: Option<&Hello>,
+    ) -> Result<Map, WorkerError> {
         let Endpoint::Tcp { host, port } = endpoint else {
             return Err(WorkerError::usage(
                 "a cluster is reached by tcp; leave transport out",
@@ -37,7 +41,7 @@ impl Map {
         };
         let failed =
             |what: &dyn std::fmt::Display| WorkerError::connect(format!("{host}:{port}: {what}"));
-        let mut socket = TcpStream::from(connect(endpoint, link, CONNECT_TIMEOUT)?);
+        let mut socket = TcpStream::from(connect(endpoint, link, hello, CONNECT_TIMEOUT)?);
         let mut request = Vec::new();
         write_command(&mut request, &[b"CLUSTER", b"SLOTS"]);
         socket

@@ -176,7 +176,7 @@ impl Protocol for Memcached {
         };
         let outcome = match (flight.op, reply) {
             (Op::Set | Op::Insert, Reply::Stored) => Outcome::Stored,
-            (Op::Insert, Reply::NotStored) => Outcome::Error(ErrorKind::Refused),
+            (Op::Insert, Reply::NotStored) => Outcome::Error(ErrorKind::NotStored),
             (Op::Delete, Reply::Deleted) => Outcome::Done,
             (Op::Delete | Op::Incr, Reply::NotFound) => Outcome::NotFound,
             // Nothing is 0 after one was added to it.

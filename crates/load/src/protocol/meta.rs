@@ -91,7 +91,7 @@ impl Meta {
                 }
             }
             (Op::Set | Op::Insert, Reply::MetaDone(_)) => Outcome::Stored,
-            (Op::Insert, Reply::MetaNotStored(_)) => Outcome::Error(ErrorKind::Refused),
+            (Op::Insert, Reply::MetaNotStored(_)) => Outcome::Error(ErrorKind::NotStored),
             (Op::Delete, Reply::MetaDone(_)) => Outcome::Done,
             (Op::Delete | Op::Incr, Reply::MetaNotFound(_)) => Outcome::NotFound,
             // Nothing is 0 after one was added to it.

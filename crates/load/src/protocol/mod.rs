@@ -20,7 +20,7 @@ pub(crate) use meta::Meta;
 pub(crate) use mysql::{Mysql, MysqlStore, Seen, Table};
 pub(crate) use nothing::Nothing;
 pub(crate) use read_aside::ReadAside;
-pub(crate) use resp::Resp;
+pub(crate) use resp::{Resp, hello};
 pub(crate) use shards::Shards;
 pub(crate) use sqlite::{Sqlite, SqliteStore, Synchronous};
 

@@ -3,14 +3,33 @@
 use super::lead::Lead;
 use super::{Answer, Flight, Protocol, Task, after_read, note, reads};
 use crate::engine::{Fence, Texts};
+use crate::io::Hello;
 use crate::outcome::{ErrorKind, Outcome};
 use roundtrip_model::Op;
+use roundtrip_model::contract::Login;
 use roundtrip_model::stream::decimal;
-use roundtrip_wire::resp::Reply;
+use roundtrip_wire::resp::{Reply, write_command};
 use roundtrip_wire::{Limits, Parsed};
 
 /// What a read has before the length of its key.
 const GET: &[u8] = b"*2\r\n$3\r\nGET\r\n";
+
+/// What a server that asks for a password is told on each connection.
+pub(crate) fn hello(login: &Login) -> Hello {
+    let password = login.password.reveal().as_bytes();
+    let mut request = Vec::new();
+    match login.user.as_bytes() {
+        b"" => write_command(&mut request, &[b"AUTH", password]),
+        user => write_command(&mut request, &[b"AUTH", user, password]),
+    }
+    Hello {
+        request,
+        answer: b"+OK\r\n",
+        secret: login.password.clone(),
+        next_step: "put the right password into the environment variable ROUNDTRIP_REDIS_PASSWORD"
+            .to_owned(),
+    }
+}
 
 /// One phase. As for memcached, requests are put together here, and a reply that is not, byte for
 /// byte, the plain one that is expected is read by the codec.
@@ -179,7 +198,7 @@ impl Protocol for Resp {
         };
         let outcome = match (flight.op, reply) {
             (Op::Set | Op::Insert, Reply::Simple(b"OK")) => Outcome::Stored,
-            (Op::Insert, Reply::Null(_)) => Outcome::Error(ErrorKind::Refused),
+            (Op::Insert, Reply::Null(_)) => Outcome::Error(ErrorKind::NotStored),
             (Op::Delete, Reply::Integer(1)) => Outcome::Done,
             (Op::Delete, Reply::Integer(0)) => Outcome::NotFound,
             // Nothing is 0 after one was added to it.

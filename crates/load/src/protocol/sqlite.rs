@@ -239,7 +239,7 @@ impl<'a> Sqlite<'a> {
         statement.raw_bind_parameter(2, self.value.as_slice())?;
         statement.raw_bind_parameter(3, expires)?;
         Ok(match statement.raw_execute()? {
-            0 => Outcome::Error(ErrorKind::Refused),
+            0 => Outcome::Error(ErrorKind::NotStored),
             _ => Outcome::Stored,
         })
     }

@@ -240,6 +240,9 @@ fn caller(server: &Server, checked: &Checked, task: Task) -> Result<Box<dyn Call
         Speech::Cluster | Speech::Sql => return Err(one_at_a_time("a cluster")),
         Speech::Memcached => Box::new(Caller::connect(endpoint, link, Memcached::new(task))?),
         Speech::Meta => Box::new(Caller::connect(endpoint, link, Meta::new(task))?),
-        Speech::Resp => Box::new(Caller::connect(endpoint, link, Resp::new(task))?),
+        Speech::Resp => {
+            let hello = server.hello.clone();
+            Box::new(Caller::greet(endpoint, link, hello, Resp::new(task))?)
+        }
     })
 }

@@ -3,9 +3,9 @@
 use super::WorkerError;
 use super::options::{Checked, IoChoice, MOST_CONNECTIONS, Speech};
 use crate::engine::Mender;
-use crate::io::{Blocking, CONNECT_TIMEOUT, Epoll, Io, Tls, Trust, Uring, connect};
-use crate::protocol::{Map, MysqlStore, SqliteStore};
-use roundtrip_model::contract::{Endpoint, Open};
+use crate::io::{Blocking, CONNECT_TIMEOUT, Epoll, Hello, Io, Tls, Trust, Uring, connect};
+use crate::protocol::{Map, MysqlStore, SqliteStore, hello};
+use roundtrip_model::contract::{Endpoint, Login, Open};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 /// Descriptors that a process has besides its connections.
@@ -42,6 +42,8 @@ pub(super) struct Server {
     /// Where the connections of a lane lead: those of a cluster or of shards to a node each.
     pub(super) endpoints: Vec<Endpoint>,
     pub(super) speech: Speech,
+    /// What is said first on each of them.
+    pub(super) hello: Option<Hello>,
     /// Which node of a cluster has what.
     pub(super) map: Option<Map>,
     /// One for each thread.
@@ -128,6 +130,7 @@ impl Place {
         kind: &str,
         endpoint: &Endpoint,
         nodes: &[Endpoint],
+        login: Option<&Login>,
         connections: u32,
         checked: &Checked,
     ) -> Result<Place, WorkerError> {
@@ -156,7 +159,11 @@ impl Place {
             true => nodes,
             false => std::slice::from_ref(endpoint),
         };
-        Server::open(endpoints, speech, connections, checked).map(Place::Server)
+        let hello = match speech {
+            Speech::Resp | Speech::Cluster => login.map(hello),
+            Speech::Memcached | Speech::Meta | Speech::Sql => None,
+        };
+        Server::open(endpoints, speech, hello, connections, checked).map(Place::Server)
     }
 
     /// Opens the store of a path: one that has several protocols at the door of the one that is
@@ -179,7 +186,7 @@ impl Place {
                 Ok(Place::Mysql(Rows { stores, door }))
             }
             (true, Some(Speech::Memcached | Speech::Meta)) => match open.doors.get(MEMCACHED) {
-                Some(door) => Place::open(MEMCACHED, door, &[], connections, checked),
+                Some(door) => Place::open(MEMCACHED, door, &[], None, connections, checked),
                 None => Err(no_door(&open.store)),
             },
             (true, Some(_)) => Err(WorkerError::usage(format!(
@@ -194,6 +201,7 @@ impl Place {
                 &open.store,
                 &open.endpoint,
                 &open.nodes,
+                open.login.as_ref(),
                 connections,
                 checked,
             ),
@@ -245,6 +253,7 @@ impl Server {
     fn open(
         endpoints: &[Endpoint],
         speech: Speech,
+        hello: Option<Hello>,
         connections: u32,
         checked: &Checked,
     ) -> Result<Server, WorkerError> {
@@ -254,7 +263,7 @@ impl Server {
             )));
         }
         let map = match (speech, endpoints) {
-            (Speech::Cluster, [first, ..]) => Some(Map::read(first, checked.link)?),
+            (Speech::Cluster, [first, ..]) => Some(Map::read(first, checked.link, hello.as_ref())?),
             _ => None,
         };
         let endpoints = map
@@ -267,11 +276,18 @@ impl Server {
         for thread in 0..threads {
             let first = connections * thread / threads;
             let end = connections * (thread + 1) / threads;
-            hands.push(Hand::open(&endpoints, first, end - first, checked)?);
+            hands.push(Hand::open(
+                &endpoints,
+                hello.as_ref(),
+                first,
+                end - first,
+                checked,
+            )?);
         }
         Ok(Server {
             endpoints,
             speech,
+            hello,
             map,
             hands,
         })
@@ -282,6 +298,7 @@ impl Server {
         Mender {
             endpoints: self.endpoints.clone(),
             link: checked.link,
+            hello: self.hello.clone(),
             patience: checked.patience,
             seed,
         }
@@ -292,6 +309,7 @@ impl Hand {
     /// So many lanes, numbered from the first on, each with a connection to each endpoint.
     fn open(
         endpoints: &[Endpoint],
+        hello: Option<&Hello>,
         first: usize,
         lanes: usize,
         checked: &Checked,
@@ -303,10 +321,11 @@ impl Hand {
                 Endpoint::Tls { ca, .. } => Some(ca.as_str()),
                 _ => None,
             });
-            carrier = carrier.trusting(Trust::new(host, cas).map_err(WorkerError::usage)?);
+            let trust = Trust::new(host, cas).map_err(WorkerError::usage)?;
+            carrier = carrier.trusting(trust.saying(hello.cloned()));
         }
         for endpoint in endpoints.iter().cycle().take(connections) {
-            let socket = connect(endpoint, checked.link, CONNECT_TIMEOUT)?;
+            let socket = connect(endpoint, checked.link, hello, CONNECT_TIMEOUT)?;
             carried!(&mut carrier, io => io.add(socket))
                 .map_err(|e| WorkerError::connect(format!("a connection: {e}")))?;
         }

@@ -47,7 +47,7 @@ impl Session {
         } else {
             let cache = open.cache.as_ref().map(|(kind, endpoint)| {
                 known("cache", kind, &["memcached", "floor", "redis"])?;
-                Place::open(kind, endpoint, &[], connections, &checked)
+                Place::open(kind, endpoint, &[], None, connections, &checked)
             });
             let store = Place::of(open, connections, &checked)?;
             (store, cache.transpose()?)

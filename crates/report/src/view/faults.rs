@@ -246,12 +246,17 @@ fn keeping(row: &FaultRow) -> String {
             "The server acknowledges a write that is only in its memory and writes it down within \
              about a second: up to that second of acknowledged writes is lost when it dies."
         }
+        Some(Keeps::KernelUnlessBusy) => {
+            "A write is usually handed to the kernel before it is acknowledged, and then the death \
+             of the server's process does not lose it; while a flush to the disk is under way, up \
+             to 2 seconds of acknowledged writes are in the server's memory alone and are lost \
+             with it. A loss of power, which was not tried, may cost what the disk did not have \
+             yet."
+        }
         Some(Keeps::Kernel) => {
             "A write is handed to the kernel before it is acknowledged, so the death of the \
              server's process loses none; a loss of power, which was not tried, may cost what the \
-             disk did not have yet. (A Redis that flushes `everysec` puts the handing over off \
-             for up to 2 seconds while a flush is under way on a slow disk, and acknowledges all \
-             the same: those it can lose.)"
+             disk did not have yet."
         }
         Some(Keeps::Disk) => {
             "A write is on the disk before it is acknowledged, so the death of the server loses \
@@ -313,20 +318,11 @@ fn contradicted(rows: &[FaultRow]) -> Option<Notice> {
 
 fn cannot_be(what: Contradiction, row: &FaultRow) -> String {
     match what {
-        Contradiction::Lost => {
-            let mut text = format!(
-                "{} acknowledged writes were LOST in {} that should have outlived the fault",
-                count(row.all_lost),
-                things(row.trials_with_loss.into(), "trial")
-            );
-            if row.keeps == Some(Keeps::Kernel) {
-                text.push_str(
-                    " (Redis with `everysec` puts a write to its log off for up to 2 seconds \
-                     while the disk is slow, and acknowledges it all the same)",
-                );
-            }
-            text
-        }
+        Contradiction::Lost => format!(
+            "{} acknowledged writes were LOST in {} that should have outlived the fault",
+            count(row.all_lost),
+            things(row.trials_with_loss.into(), "trial")
+        ),
         Contradiction::Survived => format!(
             "{} writes were there after the death of a server that keeps nothing",
             count(row.all_applied)

@@ -128,6 +128,39 @@ fn what_contradicts_the_rule_is_said_above_everything() {
 }
 
 #[test]
+fn a_loss_of_a_redis_that_flushes_every_second_is_what_its_rule_says() {
+    let of = |keeps, lost| {
+        let mut document = document(0, 0);
+        let trials = &mut document.trials;
+        trials.clear();
+        trials.extend((0..3).map(|block| trial("kept", block, keeps, lost, 0)));
+        document.analysis =
+            roundtrip_stats::analyse(&document.experiment, &document.trials, &[], false);
+        document
+    };
+    for lost in [0, 5] {
+        let busy = of(Keeps::KernelUnlessBusy, lost);
+        let said = in_a_line(&text(&busy, "terminal"));
+        let counted = format!("{} of 6,000 acknowledged writes were lost", 3 * lost);
+        for words in [
+            "up to 2 seconds of acknowledged writes",
+            &format!("{} of 6,000 lost", 3 * lost),
+            if lost > 0 { &counted } else { "kept" },
+        ] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        assert!(!said.contains("NOT what"), "{said}");
+        assert!(!said.contains("Before you read on"), "{said}");
+        let json: Value = serde_json::from_str(&text(&busy, "json")).unwrap();
+        assert_eq!(json["faults"][0]["keeps"], "kernel_unless_busy");
+    }
+    // Of a log that is written at every commit, as a MySQL with flush=2 has it, it is one.
+    let plain = in_a_line(&text(&of(Keeps::Kernel, 5), "terminal"));
+    assert!(plain.contains("NOT what the rule says"), "{plain}");
+    assert!(!plain.contains("2 seconds"), "{plain}");
+}
+
+#[test]
 fn json_follows_its_schema_and_csv_has_a_row_a_trial() {
     let document = document(5, 1);
     let value: Value = serde_json::from_str(&text(&document, "json")).unwrap();

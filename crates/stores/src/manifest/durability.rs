@@ -15,6 +15,7 @@ pub struct Durability {
     #[serde(default)]
     pub when: BTreeMap<String, String>,
     /// `nothing` (in the server's memory alone), `soon` (written down within about a second),
+    /// `kernel_unless_busy` (the same as `kernel`, but in memory alone while a flush is under way),
     /// `kernel` (it outlives the process), or `disk`.
     pub keeps: Keeps,
 }
@@ -50,10 +51,11 @@ mod tests {
             Some(Keeps::Nothing)
         );
         let log = ("appendonly", "yes");
-        assert_eq!(keeps("redis", &[log]), Some(Keeps::Kernel));
+        // Its own default is `everysec`.
+        assert_eq!(keeps("redis", &[log]), Some(Keeps::KernelUnlessBusy));
         for (policy, kept) in [
             ("always", Keeps::Disk),
-            ("everysec", Keeps::Kernel),
+            ("everysec", Keeps::KernelUnlessBusy),
             ("no", Keeps::Kernel),
         ] {
             let policy = ("appendfsync", policy);

@@ -12,9 +12,9 @@ use super::{Identity, Probe};
 pub use cluster::{ClusterProbe, join};
 use info::Info;
 pub use info::{is_database, part};
-use roundtrip_model::contract::Endpoint;
+use roundtrip_model::contract::{Endpoint, Login};
 use roundtrip_model::record::Counters;
-use roundtrip_model::{Kind, Problem, Result};
+use roundtrip_model::{Kind, Problem, Result, Secret};
 use roundtrip_wire::Limits;
 use roundtrip_wire::resp::{Reply, write_command};
 use std::collections::BTreeMap;
@@ -118,6 +118,11 @@ impl Probe for RedisProbe {
     }
 }
 
+/// With what clients have to log in to a Redis; `None` where it asks for nothing.
+pub fn login(endpoint: &Endpoint, answer_within: Duration) -> Result<Option<Login>> {
+    Connection::log_in(endpoint, answer_within).map(|(_, login)| login)
+}
+
 /// A reply of a kind that answers one of the questions here.
 enum Answer {
     Text(String),
@@ -159,9 +164,18 @@ pub struct Connection(Link);
 impl Connection {
     /// Connects, and shows the password to a server that wants one.
     pub fn open(endpoint: &Endpoint, answer_within: Duration) -> Result<Connection> {
+        Connection::log_in(endpoint, answer_within).map(|(connection, _)| connection)
+    }
+
+    /// Connects; says with what it had to log in. A server that asks for nothing is told nothing: it
+    /// refuses a password that it does not want.
+    fn log_in(endpoint: &Endpoint, answer_within: Duration) -> Result<(Connection, Option<Login>)> {
         let mut connection = Connection(Link::open("redis", endpoint, answer_within)?);
         match connection.ask(&["INFO", "server"])? {
-            Answer::Error(why) if why.starts_with("NOAUTH") => connection.authenticate()?,
+            Answer::Error(why) if why.starts_with("NOAUTH") => {
+                let login = connection.authenticate()?;
+                return Ok((connection, Some(login)));
+            }
             Answer::Error(why) if why.contains("max number of clients") => {
                 let what = "redis takes no more clients: as many are connected as there may be";
                 let step = "raise maxclients, or close connections that nobody needs";
@@ -169,10 +183,10 @@ impl Connection {
             }
             _ => {}
         }
-        Ok(connection)
+        Ok((connection, None))
     }
 
-    fn authenticate(&mut self) -> Result<()> {
+    fn authenticate(&mut self) -> Result<Login> {
         let wants = |what: &str| {
             Problem::new(Kind::Refused, format!("redis {what}")).next(format!(
                 "put the right one into the environment variable {PASSWORD_VARIABLE}"
@@ -181,12 +195,18 @@ impl Connection {
         let Some(password) = std::env::var_os(PASSWORD_VARIABLE) else {
             return Err(wants("wants a password"));
         };
-        let password = password.into_encoded_bytes();
+        let password = password
+            .into_string()
+            .map_err(|_| wants("wants a password, and the one that there is is not text"))?;
         let mut request = Vec::new();
-        write_command(&mut request, &[b"AUTH", &password]);
+        write_command(&mut request, &[b"AUTH", password.as_bytes()]);
         self.0.send(&request)?;
         match self.answer("AUTH")? {
-            Answer::Text(done) if done == "OK" => Ok(()),
+            Answer::Text(done) if done == "OK" => Ok(Login {
+                user: String::new(),
+                password: Secret::new(password),
+                database: String::new(),
+            }),
             // What it says is not repeated: it could hold what was sent.
             _ => Err(wants("does not take the password")),
         }

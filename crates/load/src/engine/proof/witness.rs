@@ -19,6 +19,7 @@ fn outcomes(
     // Where a lost connection is made anew: the bytes themselves never get there.
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mender = Mender {
+        hello: None,
         endpoints: vec![Endpoint::Tcp {
             host: "127.0.0.1".to_owned(),
             port: listener.local_addr().unwrap().port(),
