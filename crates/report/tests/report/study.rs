@@ -291,7 +291,7 @@ fn settings_of_extensions_that_were_not_used_are_counted() {
         String::from_utf8(format(name).unwrap().render(&document, &options)).unwrap()
     };
     let (text, json) = (render("markdown"), render("json"));
-    for setting in ["php memcached.serializer", "php memory_limit"] {
+    for setting in ["php memcached.serializer", "php memory"] {
         assert!(text.contains(setting), "{setting}");
     }
     assert!(!text.contains("redis."));
