@@ -11,9 +11,18 @@ namespace Roundtrip\Worker;
 
 use ErrorException;
 
-foreach (['About', 'Batch', 'Call', 'Client', 'Pipelines', 'Fills', 'Endpoint', 'Failure', 'Extension', 'Journal', 'Kind', 'Opened',
-    'Operations', 'PhpRedis', 'Place', 'Shown', 'Script', 'Sql', 'Tally', 'Turn', 'Loop', 'Check', 'Settings', 'Worker'] as $name) {
-    require __DIR__ . "/src/{$name}.php";
+// Whatever order they come in, each class finds those that it is made of. All of them are there
+// before the clock starts; the class of the object vectors is in no namespace, and not wanted yet.
+spl_autoload_register(static function (string $class): void {
+    $own = __NAMESPACE__ . '\\';
+    if (str_starts_with($class, $own)) {
+        require_once __DIR__ . '/src/' . substr($class, strlen($own)) . '.php';
+    }
+});
+foreach (glob(__DIR__ . '/src/*.php') as $file) {
+    if (basename($file) !== 'RoundtripPoint.php') {
+        require_once $file;
+    }
 }
 
 // Nothing but events may reach the standard output.
