@@ -5,7 +5,7 @@ use super::build::{chapter, surroundings};
 use super::facts::{byline, facts_of};
 use super::{Block, Case, Cell, Chapter, Column, Notice, Table, Tone, View, notices};
 use crate::Document;
-use crate::number::{count, percent, things, three};
+use crate::number::{count, percent, things};
 use crate::text::{Sentence, clean};
 use roundtrip_model::analysis::{Contradiction, FaultRow, Spread};
 use roundtrip_model::fault::{FaultKind, FaultRecord, Keeps, Travel};
@@ -130,9 +130,11 @@ fn plain(text: impl AsRef<str>) -> Cell {
 
 /// `median (smallest-largest)`.
 fn spread(spread: &Spread) -> String {
+    // That of an even number of counts is whole, or half way between two.
+    let whole = count(spread.median.floor() as u64);
     let median = match spread.median.fract() == 0.0 {
-        true => count(spread.median as u64),
-        false => three(spread.median),
+        true => whole,
+        false => format!("{whole}.5"),
     };
     match spread.min == spread.max {
         true => median,
