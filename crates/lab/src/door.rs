@@ -17,8 +17,17 @@ pub fn door<'m>(path: &Path, client: &ClientInfo, manifest: &'m Manifest) -> Opt
             .get_key_value(name)
             .map(|(name, _)| name.as_str())
     };
-    if let Some(asked) = path.options.get(PROTOCOL) {
-        return named(asked);
+    // memcached's meta commands are spoken where its others are.
+    let asked = path
+        .options
+        .get(PROTOCOL)
+        .map(|asked| match asked.as_str() {
+            "meta" => "memcached",
+            asked => asked,
+        });
+    // What is no door is a dialect of what the client speaks anyway, as `binary` is.
+    if let Some(name) = asked.and_then(named) {
+        return Some(name);
     }
     // Every other store that it reaches tells what it speaks.
     let others = client
@@ -58,6 +67,13 @@ mod tests {
     fn a_client_goes_to_the_door_that_it_speaks() {
         assert_eq!(of(&["memcached", "floor", "mysql"], &[]), Some("memcached"));
         assert_eq!(of(&["mysql", "mariadb"], &[]), None);
+        for dialect in ["ascii", "binary"] {
+            let asked = [("protocol", dialect)];
+            assert_eq!(of(&["memcached", "mysql"], &asked), Some("memcached"));
+        }
+        let native = ["memcached", "mysql", "mariadb"];
+        assert_eq!(of(&native, &[("protocol", "meta")]), Some("memcached"));
+        assert_eq!(of(&native, &[("protocol", "mysql")]), None);
         assert_eq!(of(&["mysql"], &[]), None);
         let all = ["memcached", "redis", "mysql", "mariadb", "floor"];
         assert_eq!(of(&all, &[]), None);

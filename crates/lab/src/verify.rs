@@ -4,6 +4,7 @@
 use crate::bench::{Addresses, client_path};
 use crate::beside;
 use crate::carrying::{self, Carrying};
+use crate::door::door;
 use crate::pace;
 use roundtrip_model::contract::{ClientInfo, Described};
 use roundtrip_model::experiment::Variant;
@@ -146,10 +147,25 @@ pub fn verify_path(
         }
     }
     let ops: Vec<Op> = ops.iter().copied().collect();
-    path.transport().parse::<Transport>()?;
+    let transport = path.transport().parse::<Transport>()?;
     let client = host.client_for(&client_path(path), &ops)?;
+    speaks_tls_there(path, transport, &client)?;
     note_client(path, &host.describe(path.language())?, &client, environment);
     Ok(())
+}
+
+/// Refuses TLS where the client goes to a door: doors speak plainly, whatever the store itself does.
+fn speaks_tls_there(path: &Path, transport: Transport, client: &ClientInfo) -> Result<()> {
+    let manifest = roundtrip_stores::find(&path.store)?;
+    match door(path, client, manifest) {
+        Some(door) if transport == Transport::Tls => {
+            let what = format!("{} speaks no TLS where it speaks {door}", path.store);
+            Err(Problem::new(Kind::Usage, what).at(path.to_string()).next(
+                "use transport=tcp or unix, or a client that speaks the store's own protocol",
+            ))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn store(

@@ -164,3 +164,16 @@ fn every_client_is_compared_on_every_store_that_it_reaches() {
     // All of them, and the control of the first.
     assert_eq!(result["trials"].as_array().unwrap().len(), pairs.len() + 1);
 }
+
+#[test]
+fn a_door_that_speaks_no_tls_is_not_taken_for_one_that_does() {
+    let home = Home::new();
+    let paths = [
+        "php/memcached@mysql?transport=tls",
+        "native@mysql?protocol=memcached&transport=tls",
+    ];
+    for path in paths {
+        let ran = home.run(&["compare", path, "native@mysql", "--op", "get"]);
+        ran.refused(2, &["mysql speaks no TLS where it speaks memcached"]);
+    }
+}
