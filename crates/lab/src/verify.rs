@@ -130,6 +130,30 @@ fn takes_values(path: &Path, name: &str) -> Result<()> {
     Ok(())
 }
 
+/// Refuses what would choose a way into a store that is there already, or a table of it: its address
+/// says the one, and of the others none is Roundtrip's to write to.
+fn is_as_it_is(path: &Path, name: &str) -> Result<()> {
+    let chosen = path
+        .options
+        .iter()
+        .find(|(option, value)| match option.as_str() {
+            "transport" => value.as_str() != "tcp",
+            option => option == "table",
+        });
+    match chosen {
+        None => Ok(()),
+        Some((option, value)) => {
+            let what =
+                format!("{name} is there already, and `{option}={value}` is not to be had there");
+            Err(Problem::new(Kind::Usage, what)
+                .at(path.to_string())
+                .next(format!(
+                    "leave {option} out, or let Roundtrip start {name} itself"
+                )))
+        }
+    }
+}
+
 /// Checks one path for some ops.
 pub fn verify_path(
     path: &Path,
@@ -144,6 +168,7 @@ pub fn verify_path(
         takes_values(path, name)?;
         if addresses.contains_key(name) {
             is_ours_to_set(path, name)?;
+            is_as_it_is(path, name)?;
         }
     }
     let ops: Vec<Op> = ops.iter().copied().collect();

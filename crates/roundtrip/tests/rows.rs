@@ -177,3 +177,20 @@ fn a_door_that_speaks_no_tls_is_not_taken_for_one_that_does() {
         ran.refused(2, &["mysql speaks no TLS where it speaks memcached"]);
     }
 }
+
+#[test]
+fn of_a_store_that_is_there_already_no_table_and_no_transport_is_chosen() {
+    let home = Home::new();
+    for (path, store) in [
+        (
+            "php/mysqli@mysql?table=numbers",
+            "mysql=mysql://root@127.0.0.1:1/test",
+        ),
+        ("native@redis?transport=tls", "redis=redis://127.0.0.1:1"),
+        ("native@redis?transport=unix", "redis=redis://127.0.0.1:1"),
+    ] {
+        let twice = format!("{path}&x=1");
+        let ran = home.run(&["compare", path, &twice, "--store", store, "--op", "get"]);
+        ran.refused(2, &["is there already", "is not to be had there"]);
+    }
+}

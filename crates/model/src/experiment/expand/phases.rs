@@ -8,6 +8,7 @@ use crate::names::Op;
 use crate::problem::{Kind, Problem, Result};
 use crate::workload::{Beside, Pace, Phase};
 use std::collections::HashSet;
+use std::ops::RangeInclusive;
 use toml::Spanned;
 
 const MAX_PHASES: usize = 32;
@@ -18,6 +19,8 @@ const MAX_SCAN_KEYS: u32 = 10_000;
 /// What study 4 has.
 const KEYS_PER_OP: u32 = 3;
 const MAX_KEYS_PER_OP: u32 = 1000;
+/// Over as many visits as an experiment can have, a sum of these stays within 64 bits.
+const MOST_ADDED: RangeInclusive<i64> = -1_000_000..=1_000_000;
 const MAX_RATE_PER_S: f64 = 100e6;
 
 pub(super) fn phases(source: &Source<'_>, raw: &ExperimentText) -> Result<Vec<Phase>> {
@@ -111,6 +114,18 @@ fn keys(source: &Source<'_>, raw: &PhaseText) -> Result<Option<u64>> {
 fn add(source: &Source<'_>, raw: &PhaseText) -> Result<i64> {
     match &raw.add {
         None => Ok(0),
+        Some(add) if raw.op == Op::ReadModifyWrite && !MOST_ADDED.contains(add.get_ref()) => {
+            let what = format!(
+                "add is not from {} to {}",
+                MOST_ADDED.start(),
+                MOST_ADDED.end()
+            );
+            Err(source.bad(
+                add.span(),
+                what,
+                "sums have to stay within 64 bits: add less",
+            ))
+        }
         Some(add) if raw.op == Op::ReadModifyWrite => Ok(*add.get_ref()),
         Some(add) => {
             let what = format!("`{}` adds nothing to what it reads", raw.op);
