@@ -75,7 +75,6 @@ pub fn start(
     loop_cost::measure(&mut bench, &mut environment)?;
     let floor_bars = beside_floor::measure(experiment, seed, exe, around.stop, &mut warnings)
         .map_err(before_the_run)?;
-    let now = clock::unix_ms();
     warnings.extend(environment::warnings(&environment));
     warnings.extend(verify::warnings(&environment));
     warnings.extend(unequal_terms(experiment));
@@ -83,19 +82,9 @@ pub fn start(
     warnings.extend(placement::warning(&experiment.placements));
     warnings.extend(foreign::warnings(experiment, wishes)?);
     let run = RunRecord {
-        id: roundtrip_archive::new_run_id(now, crate::random()?),
-        experiment: experiment.name.clone(),
-        experiment_text: experiment.text.clone(),
-        command: format!("{} --seed {seed}", wishes.command),
-        seed,
-        started_unix_ms: now,
-        ended_unix_ms: None,
-        state: RunState::Running,
-        end_reason: None,
-        looks: Vec::new(),
-        environment,
         warnings,
         floor_bars,
+        ..begun(experiment, &experiment.name, seed, wishes, environment)?
     };
     around.archive.begin(&run)?;
     carry_on(
@@ -106,6 +95,32 @@ pub fn start(
         },
         around,
     )
+}
+
+/// The record of a run that begins now, under a name.
+pub(crate) fn begun(
+    experiment: &Experiment,
+    name: &str,
+    seed: u64,
+    wishes: &Wishes,
+    environment: Environment,
+) -> Result<RunRecord> {
+    let now = clock::unix_ms();
+    Ok(RunRecord {
+        id: roundtrip_archive::new_run_id(now, crate::random()?),
+        experiment: name.to_owned(),
+        experiment_text: experiment.text.clone(),
+        command: format!("{} --seed {seed}", wishes.command),
+        seed,
+        started_unix_ms: now,
+        ended_unix_ms: None,
+        state: RunState::Running,
+        end_reason: None,
+        looks: Vec::new(),
+        environment,
+        warnings: Vec::new(),
+        floor_bars: Vec::new(),
+    })
 }
 
 /// Goes on with a run that was stopped or failed, with the same plan and seed.

@@ -103,7 +103,10 @@ pub struct Open {
     pub cache: Option<(String, Endpoint)>,
     /// How many connections carry the requests. More than one only for a client that says that
     /// it can.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(
+        default = "crate::usual::one",
+        skip_serializing_if = "crate::usual::is_one"
+    )]
     pub connections: u32,
     /// Options of the client.
     #[serde(default)]
@@ -138,18 +141,6 @@ pub struct Login {
     /// The database, where the store has several.
     #[serde(default)]
     pub database: String,
-}
-
-fn one() -> u32 {
-    1
-}
-
-fn is_one(n: &u32) -> bool {
-    *n == 1
-}
-
-fn is_no_sum(n: &i64) -> bool {
-    *n == 0
 }
 
 /// What a phase is for.
@@ -190,11 +181,14 @@ pub struct PhaseCommand {
     /// How many ops.
     pub count: u64,
     /// How many keys each op has: the stream holds so many records for each, one after another.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(
+        default = "crate::usual::one",
+        skip_serializing_if = "crate::usual::is_one"
+    )]
     pub keys_per_op: u32,
     /// What `read_modify_write` adds to each number that it read before it writes it back. A record
     /// then holds the number that the read must give.
-    #[serde(default, skip_serializing_if = "is_no_sum")]
+    #[serde(default, skip_serializing_if = "crate::usual::is_no_sum")]
     pub add: i64,
     /// The stream file; empty where `plan` stands.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -343,7 +337,7 @@ pub struct ClientInfo {
     #[serde(default)]
     pub options: BTreeMap<String, Vec<String>>,
     /// How many connections one process of it carries at once.
-    #[serde(default = "one")]
+    #[serde(default = "crate::usual::one")]
     pub connections: u32,
     /// Whether it makes the stream itself from `plan`; it then gets no file.
     #[serde(default)]
@@ -352,7 +346,10 @@ pub struct ClientInfo {
     #[serde(default)]
     pub paces: bool,
     /// The most ops that it sends before the first reply is awaited (`depth`); 1 where it cannot.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(
+        default = "crate::usual::one",
+        skip_serializing_if = "crate::usual::is_one"
+    )]
     pub depth: u32,
     /// The stores that it asks one op at a time by their own protocol, whatever its depth.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

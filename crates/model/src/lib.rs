@@ -24,6 +24,7 @@ pub mod record;
 pub mod secret;
 pub mod stream;
 pub mod term;
+mod usual;
 pub mod warning;
 pub mod workload;
 

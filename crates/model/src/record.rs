@@ -251,14 +251,6 @@ pub struct BesideRecord {
     pub outlasted: bool,
 }
 
-fn one() -> u32 {
-    1
-}
-
-fn is_one(n: &u32) -> bool {
-    *n == 1
-}
-
 /// One phase of one trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PhaseRecord {
@@ -269,7 +261,10 @@ pub struct PhaseRecord {
     /// Ops done.
     pub ops: u64,
     /// How many keys each op had.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(
+        default = "crate::usual::one",
+        skip_serializing_if = "crate::usual::is_one"
+    )]
     pub keys_per_op: u32,
     /// What other clients did to the same store at the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]

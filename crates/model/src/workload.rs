@@ -162,18 +162,6 @@ fn is_none(n: &u32) -> bool {
     *n == 0
 }
 
-fn one() -> u32 {
-    1
-}
-
-fn is_one(n: &u32) -> bool {
-    *n == 1
-}
-
-fn is_no_sum(n: &i64) -> bool {
-    *n == 0
-}
-
 fn is_zero(share: &f64) -> bool {
     *share == 0.0
 }
@@ -247,13 +235,16 @@ pub struct Phase {
     #[serde(default, skip_serializing_if = "is_none")]
     pub scan_keys: u32,
     /// How many keys each op has.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(
+        default = "crate::usual::one",
+        skip_serializing_if = "crate::usual::is_one"
+    )]
     pub keys_per_op: u32,
     /// How many of the keys it is about, where that is not all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keys: Option<u64>,
     /// What `read_modify_write` adds to the number that it read; 0: it writes back what it read.
-    #[serde(default, skip_serializing_if = "is_no_sum")]
+    #[serde(default, skip_serializing_if = "crate::usual::is_no_sum")]
     pub add: i64,
     /// What other clients do to the same store at the same time.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,7 +10,7 @@ mod trial;
 use crate::bench::Bench;
 use crate::engine::{Keeper, unless_stopped};
 use crate::session::{self, ArchiveKeeper, Outcome, Wishes};
-use crate::{clock, environment, lock, verify};
+use crate::{environment, lock, verify};
 use plan::FaultPlan;
 use roundtrip_archive::Archive;
 use roundtrip_model::experiment::faults::Faults;
@@ -84,23 +84,9 @@ pub fn start(
     let bench = session::bench(experiment, seed, wishes, around.stop)?;
     let mut environment = environment::read();
     look(faults_of(experiment)?, &bench, wishes, &mut environment)?;
-    let now = clock::unix_ms();
-    let run = RunRecord {
-        id: roundtrip_archive::new_run_id(now, crate::random()?),
-        // In the list of runs it must not look like one that compares.
-        experiment: format!("{} (faults)", experiment.name),
-        experiment_text: experiment.text.clone(),
-        command: format!("{} --seed {seed}", wishes.command),
-        seed,
-        started_unix_ms: now,
-        ended_unix_ms: None,
-        state: RunState::Running,
-        end_reason: None,
-        looks: Vec::new(),
-        environment,
-        warnings: Vec::new(),
-        floor_bars: Vec::new(),
-    };
+    // In the list of runs it must not look like one that compares.
+    let name = format!("{} (faults)", experiment.name);
+    let run = session::begun(experiment, &name, seed, wishes, environment)?;
     around.archive.begin(&run)?;
     let trials = Vec::new();
     carry_on(bench, Outcome { run, trials }, around)

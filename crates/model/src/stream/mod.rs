@@ -44,11 +44,14 @@ pub struct Stream {
     #[serde(default, skip_serializing_if = "is_zero")]
     pub scan_keys: u32,
     /// How many keys each operation has: its records follow one another.
-    #[serde(default = "one", skip_serializing_if = "is_one")]
+    #[serde(
+        default = "crate::usual::one",
+        skip_serializing_if = "crate::usual::is_one"
+    )]
     pub keys_per_op: u32,
     /// What each visit of a key adds to its number: the value of a record is the number that the
     /// key holds before it.
-    #[serde(default, skip_serializing_if = "is_no_sum")]
+    #[serde(default, skip_serializing_if = "crate::usual::is_no_sum")]
     pub add: i64,
     /// So many records of the same keys, in order, were worked off before the first of these.
     #[serde(default, skip_serializing_if = "is_no_record")]
@@ -235,18 +238,6 @@ impl Stream {
 }
 
 fn is_zero(n: &u32) -> bool {
-    *n == 0
-}
-
-fn one() -> u32 {
-    1
-}
-
-fn is_one(n: &u32) -> bool {
-    *n == 1
-}
-
-fn is_no_sum(n: &i64) -> bool {
     *n == 0
 }
 
