@@ -208,10 +208,7 @@ fn store(
     }
     let installed = roundtrip_stores::doctor(manifest, self_exe);
     if !installed.is_available() {
-        let problem = Problem::new(
-            Kind::Missing,
-            format!("{} is not installed", manifest.title),
-        );
+        let problem = Problem::new(Kind::Missing, format!("{} is not installed", manifest.name));
         return Err(match installed.install {
             Some(command) => problem.next(command),
             None => problem,
